@@ -1,0 +1,38 @@
+# Every target makes the virtual environment that it needs. PYTHON=python3.12 picks another interpreter.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+HOME_  := .kbs-home
+REPORT := tests/data/reports/h100_triton_torch.ncu-rep
+# With an NVIDIA GPU, torch is free to be a CUDA build; without one it is held to a CPU build.
+CONSTRAINTS := $(shell command -v nvidia-smi >/dev/null 2>&1 || echo -c constraints/cpu.txt)
+
+.PHONY: demo test lint bench docs clean
+
+$(VENV)/.installed: pyproject.toml constraints/cpu.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=24"
+	$(BIN)/python -m pip install --quiet $(CONSTRAINTS) --editable ".[dev]"
+	touch $@
+
+demo: $(VENV)/.installed  ## index the wiki and turn a real H100 profile into ranked methods
+	$(BIN)/kbs --home $(HOME_) ingest
+	$(BIN)/kbs --home $(HOME_) recommend $(REPORT)
+
+test: $(VENV)/.installed  ## all tests that need no GPU
+	$(BIN)/python -m pytest -n auto -m "not gpu" --cov --cov-report=term
+
+lint: $(VENV)/.installed  ## style, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed  ## timings of the commands, as a table and JSON
+	$(BIN)/python benchmarks/commands.py
+
+docs: $(VENV)/.installed  ## regenerate the generated parts of docs/
+	$(BIN)/python tools/generate_docs.py
+
+clean:
+	rm -rf $(VENV) $(HOME_) .pytest_cache .mypy_cache .ruff_cache .coverage*

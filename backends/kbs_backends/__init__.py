@@ -1,0 +1,1 @@
+"""The metal: compile, check, time, profile and disassemble kernels."""

@@ -1,0 +1,135 @@
+"""Diagnosis of launches: roofline, root causes with effects, and what could not be measured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from kbs_engine.causes import find_causes
+from kbs_engine.errors import RefusedError
+from kbs_engine.facts import Chip
+from kbs_engine.ports import Knowledge, Rows
+from kbs_engine.profiles import Profile
+from kbs_engine.recommendations import KernelDiagnosis
+from kbs_engine.roofline import build_roofline
+from kbs_engine.roofs import Roofline
+from kbs_engine.rows import Call, build_rows
+from kbs_engine.work import Work
+
+_VENDOR_KERNEL: Final = re.compile(
+    r"^(nvjet_|cutlass_\d|ampere_|volta_|turing_|sm\d+_(xmma|gemm)|cudnn|cublas|"
+    r"void (cutlass|cudnn|cublas|at::native)|Cijk_|ck::)"
+)
+"""Names of library kernels: nobody edits them, so advice is about what surrounds them."""
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """One launch with everything known about it."""
+
+    profile: Profile
+    work: Work | None = None
+    chip_name: str | None = None
+    """Overrides the device name that the report prints."""
+    language: str | None = None
+
+
+class Diagnosed(msgspec.Struct, frozen=True, kw_only=True):
+    """A diagnosis with what the ranking needs besides."""
+
+    diagnosis: KernelDiagnosis
+    rows: Rows
+    work: Work | None
+    chip: Chip | None
+
+
+def diagnose(
+    subjects: Sequence[Subject], knowledge: Knowledge, *, call: Call | None = None
+) -> tuple[Diagnosed, ...]:
+    """Diagnose launches, in order; all rules are asked in one pass.
+
+    Args:
+        subjects: the launches.
+        knowledge: wiki and experience.
+        call: set only when the launches are exactly one call of the user's function.
+
+    Raises:
+        RefusedError: a chip given by the user that the wiki does not know.
+    """
+    total = sum(subject.profile.time_ns or 0.0 for subject in subjects)
+    chips: dict[str, Chip | None] = {}
+    prepared = [_prepare(subject, knowledge, chips, call or Call(), total) for subject in subjects]
+    results = knowledge.evaluate([rows for _, _, rows, _ in prepared])
+    rules = knowledge.rules()
+    diagnosed = []
+    for (subject, chip, rows, roofline), outcome in zip(prepared, results, strict=True):
+        causes, effects, missing = find_causes(rules, outcome, rows)
+        diagnosis = KernelDiagnosis(
+            name=subject.profile.name,
+            launch=subject.profile.launch,
+            time_ns=subject.profile.time_ns,
+            time_share=rows.c.get("time_share"),
+            chip=chip.id if chip else None,
+            limiter=roofline.limiter,
+            algorithm_bound=roofline.algorithm_bound,
+            near_peak=roofline.near_peak,
+            metrics=subject.profile.metrics,
+            causes=causes,
+            effects=effects,
+            not_measurable=missing,
+            vendor_rules=subject.profile.vendor_rules,
+            roofline=roofline,
+            flags=(*subject.profile.flags, *roofline.flags, *_name_flags(subject.profile)),
+            language=subject.language,
+            family=subject.work.kernel if subject.work else None,
+        )
+        diagnosed.append(Diagnosed(diagnosis=diagnosis, rows=rows, work=subject.work, chip=chip))
+    return tuple(diagnosed)
+
+
+def _prepare(
+    subject: Subject,
+    knowledge: Knowledge,
+    chips: dict[str, Chip | None],
+    call: Call,
+    total_ns: float,
+) -> tuple[Subject, Chip | None, Rows, Roofline]:
+    chip = resolve_chip(subject, knowledge, chips)
+    roofline = build_roofline(subject.profile.metrics, chip=chip, work=subject.work)
+    time = subject.profile.time_ns
+    rows = build_rows(
+        subject.profile,
+        work=subject.work,
+        chip=chip,
+        roofline=roofline,
+        call=call,
+        time_share=time / total_ns if time is not None and total_ns else None,
+    )
+    return subject, chip, rows, roofline
+
+
+def resolve_chip(
+    subject: Subject, knowledge: Knowledge, chips: dict[str, Chip | None]
+) -> Chip | None:
+    """The chip by the user's word, else by the report's; only the user's word may refuse."""
+    if subject.chip_name is not None:
+        return knowledge.chip(subject.chip_name)
+    name = subject.profile.chip
+    if name is None:
+        return None
+    if name not in chips:
+        try:
+            chips[name] = knowledge.chip(name)
+        except RefusedError:
+            chips[name] = None
+    return chips[name]
+
+
+def _name_flags(profile: Profile) -> tuple[str, ...]:
+    if _VENDOR_KERNEL.match(profile.name):
+        return ("vendor library kernel: its source is not yours to edit",)
+    return ()
+
+

@@ -1,0 +1,19 @@
+"""fp8 tiles in the OCP format of CDNA4."""
+
+import triton
+import triton.language as tl
+
+
+# kbs:arch gfx950
+# kbs:signature gemm(a="*fp8e4nv", b="*fp8e4nv", c="*fp32", k="i32:16", M=64, N=64, K=128)
+@triton.jit
+def gemm(a, b, c, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows = tl.arange(0, M)
+    cols = tl.arange(0, N)
+    steps = tl.arange(0, K)
+    acc = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        x = tl.load(a + rows[:, None] * k + (i + steps)[None, :])
+        y = tl.load(b + (i + steps)[:, None] * N + cols[None, :])
+        acc = tl.dot(x, y, acc)
+    tl.store(c + rows[:, None] * N + cols[None, :], acc)

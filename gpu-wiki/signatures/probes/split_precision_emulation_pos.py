@@ -1,0 +1,18 @@
+"""bf16x3: Triton splits each fp32 tile and issues three bf16 products."""
+
+import triton
+import triton.language as tl
+
+
+# kbs:signature gemm(a="*fp32", b="*fp32", c="*fp32", k="i32:16", M=64, N=64, K=32)
+@triton.jit
+def gemm(a, b, c, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    rows = tl.arange(0, M)
+    cols = tl.arange(0, N)
+    steps = tl.arange(0, K)
+    acc = tl.zeros((M, N), tl.float32)
+    for i in range(0, k, K):
+        x = tl.load(a + rows[:, None] * k + (i + steps)[None, :])
+        y = tl.load(b + (i + steps)[:, None] * N + cols[None, :])
+        acc = tl.dot(x, y, acc, input_precision="bf16x3")
+    tl.store(c + rows[:, None] * N + cols[None, :], acc)

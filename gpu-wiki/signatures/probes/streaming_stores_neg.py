@@ -1,0 +1,11 @@
+"""The load streams, the store is plain."""
+
+import triton
+import triton.language as tl
+
+
+# kbs:signature streaming_store_nt(out="*fp32", src="*fp32", BLOCK=1024)
+@triton.jit
+def streaming_store_nt(out, src, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, tl.load(src + offsets, cache_modifier=".cg") * 2.0)

@@ -1,0 +1,1 @@
+"""Bring knowledge in: the wiki, reports, work and outcomes become engine records."""

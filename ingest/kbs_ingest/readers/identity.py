@@ -1,0 +1,61 @@
+"""Who a row is about: launch, kernel, device, launch shape."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kbs_engine.errors import ReportError
+from kbs_ingest.readers.launches import Launch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_SHAPE: Final = re.compile(r"\(?\s*(\d+)\s*[,xX]\s*(\d+)\s*[,xX]\s*(\d+)\s*\)?")
+_ID_DIGITS: Final = 9
+_CC: Final = re.compile(r"\d{1,2}\.\d")
+_SHAPES: Final = {"launch__grid_size": "Grid Size", "launch__block_size": "Block Size"}
+
+
+def column(header: Sequence[str], name: str) -> int | None:
+    """Index of a column, or None."""
+    return header.index(name) if name in header else None
+
+
+def product(shape: str) -> float | None:
+    """``(128, 2, 1)`` as the number of its elements; None for anything else."""
+    match = _SHAPE.fullmatch(shape.strip())
+    return float(int(match[1]) * int(match[2]) * int(match[3])) if match else None
+
+
+def launch(cells: Mapping[str, str], where: str) -> Launch:
+    """Start a launch from the identity columns; ReportError when its id is no number."""
+    number = cells.get("ID", "").strip()
+    if not (number.isascii() and number.isdigit() and len(number) <= _ID_DIGITS):
+        raise ReportError(
+            f"the launch id is {number!r}",
+            where=where,
+            remedy="the row is damaged; export the report again",
+        )
+    capability = cells.get("CC", "").strip().replace(",", ".")
+    device = cells.get("device__attribute_display_name", "").strip()
+    one = Launch(
+        number=int(number),
+        name=cells.get("Kernel Name", "").strip(),
+        chip=device or None,
+        compute_capability=capability if _CC.fullmatch(capability) else None,
+    )
+    for metric, label in _SHAPES.items():
+        size = product(cells.get(label, ""))
+        if size is not None:
+            one.values[metric] = (size, "")
+    return one
+
+
+def renumber(launches: Iterable[Launch]) -> None:
+    """Give launches running numbers where several processes use the same ids."""
+    found = list(launches)
+    if len({one.number for one in found}) < len(found):
+        for index, one in enumerate(found):
+            one.flags.append(f"id {one.number} occurs more than once; numbered {index} here")
+            one.number = index

@@ -1,0 +1,1 @@
+"""SQL of symptom rules: what is allowed, and its evaluation."""

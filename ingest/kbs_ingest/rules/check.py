@@ -1,0 +1,99 @@
+"""Whether a condition is fit to be stored: allowed, complete, and of the right type."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Sequence
+
+import duckdb
+
+from kbs_ingest.rules.columns import TEXT, Columns
+from kbs_ingest.rules.evaluate import Condition
+from kbs_ingest.rules.sql import Parser, Refusal
+
+_NUMERIC = ("INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
+
+
+class ConditionChecker:
+    """Checks conditions against the columns that exist."""
+
+    def __init__(self, columns: Columns) -> None:
+        """Keep the columns; opens one locked connection."""
+        self.columns = columns
+        self.parser = Parser()
+
+    def faults(self, condition: Condition) -> list[tuple[str, str]]:
+        """Pairs of field name and message; empty when the condition is sound."""
+        found = []
+        listed = {*condition.needs, *condition.optional}
+        for field in ("needs", "optional"):
+            names = getattr(condition, field)
+            found.extend(
+                (field, f"no column {name!r}") for name in names if not self.columns.known(name)
+            )
+        for field in ("when", "severity", "recoverable"):
+            found.extend((field, message) for message in self._field(condition, field, listed))
+        return found or self._types(condition, listed)
+
+    def message_faults(self, message: str, listed: Iterable[str]) -> list[str]:
+        """What is wrong with a message template."""
+        try:
+            parts = list(string.Formatter().parse(message))
+        except ValueError as problem:
+            return [f"the message is no template: {problem}"]
+        known = frozenset(listed)
+        found = []
+        for _, name, spec, conversion in parts:
+            if name is None:
+                continue
+            if name not in known:
+                found.append(f"the message uses {name!r}, which needs and optional do not list")
+                continue
+            try:
+                format("word" if name in TEXT else 1.0, spec or "")
+            except ValueError as problem:
+                found.append(f"the message formats {name} as {spec!r}: {problem}")
+            if conversion:
+                found.append(f"the message converts {name} by !{conversion}; use a format alone")
+        return found
+
+    def _field(self, condition: Condition, field: str, listed: set[str]) -> list[str]:
+        try:
+            used = self.parser.columns(getattr(condition, field))
+        except Refusal as problem:
+            return [str(problem)]
+        found = []
+        for name in sorted(used):
+            if not self.columns.known(name):
+                found.append(f"no column {name!r}")
+            elif name not in listed:
+                found.append(f"uses {name}, which needs and optional do not list")
+        return found
+
+    def _types(self, condition: Condition, listed: set[str]) -> list[tuple[str, str]]:
+        relations = ", ".join(_empty(row, sorted(listed)) for row in "pcwh")
+        found = []
+        for field in ("when", "severity", "recoverable"):
+            expression = getattr(condition, field)
+            query = f"SELECT typeof(({expression})) FROM {relations}"  # noqa: S608 - checked
+            try:
+                answer = self.parser.connection.execute(query).fetchone()
+            except duckdb.Error as problem:
+                found.append((field, str(problem).split("\n")[0]))
+                continue
+            kind = str(answer[0]) if answer else ""
+            if field == "when" and kind != "BOOLEAN":
+                found.append((field, f"is a {kind.lower()}, not a boolean"))
+            if field != "when" and not kind.startswith(_NUMERIC):
+                found.append((field, f"is a {kind.lower()}, not a number"))
+        return found
+
+
+def _empty(row: str, columns: Sequence[str]) -> str:
+    cells = [
+        f'NULL::{"VARCHAR" if name in TEXT else "DOUBLE"} AS "{name[2:]}"'
+        for name in columns
+        if name.startswith(f"{row}.")
+    ]
+    cells.insert(0, "0 AS id")
+    return f"(SELECT {', '.join(cells)}) AS {row}"

@@ -1,0 +1,108 @@
+"""One generation built in its folder: DuckDB file, LanceDB tables, similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from kbs_ingest.embedding import Embedder
+from kbs_ingest.store import similarity, tables, vectors
+from kbs_ingest.store.experience import Segments
+from kbs_ingest.store.fingerprint import fingerprint
+from kbs_ingest.store.texts import embedding_text, has_meaning, text_hash
+from kbs_ingest.wiki import Wiki, load_files
+from kbs_ingest.wiki.model import Chunk
+from kbs_ingest.wiki.source import WikiFile
+
+Progress = Callable[[str, int, int], None]
+
+
+class Built(msgspec.Struct, frozen=True):
+    """What went into a generation."""
+
+    counts: dict[str, int]
+    embedded: int
+
+
+def build(
+    folder: Path,
+    files: Sequence[WikiFile],
+    segments: Segments,
+    embedder: Embedder,
+    earlier: Path | None,
+    progress: Progress | None,
+) -> Built:
+    """Fill ``folder``; WikiError when the wiki is at fault. ``earlier`` lends its vectors."""
+    wiki = load_files(files, progress)
+    lance = folder / "lance"
+    hashes, found, embedded = _vectors(wiki.chunks, embedder, earlier, progress)
+    if progress:
+        progress("writing", 0, 1)
+    vectors.write_chunks(lance, wiki.chunks, hashes, found)
+    prints = [fingerprint(item.outcome.metrics_before) for item in segments.outcomes]
+    vectors.write_outcomes(lance, segments.outcomes, prints)
+    if found:
+        likeness = similarity.by_vectors(wiki.chunks, [found.get(key) for key in hashes])
+    else:
+        likeness = similarity.by_bm25(wiki.chunks, vectors.VectorStore(lance))
+    counts = _counts(wiki, segments)
+    tables.write_tables(
+        folder / "kbs.duckdb",
+        wiki,
+        segments.outcomes,
+        prints,
+        segments.bad,
+        likeness,
+        {"embedding_model": embedder.ref.identity, **{k: str(v) for k, v in counts.items()}},
+    )
+    if progress:
+        progress("writing", 1, 1)
+    return Built(counts, embedded)
+
+
+def _vectors(
+    chunks: Sequence[Chunk],
+    embedder: Embedder,
+    earlier: Path | None,
+    progress: Progress | None,
+) -> tuple[list[str], dict[str, list[float]], int]:
+    """Text hashes, vectors by hash, and how many had to be computed."""
+    texts = [embedding_text(chunk) for chunk in chunks]
+    hashes = [text_hash(text, embedder.ref.identity) for text in texts]
+    if not embedder.ref.present:
+        return hashes, {}, 0
+    kept = vectors.stored_vectors(earlier / "lance") if earlier else {}
+    wanted = {
+        key: text
+        for key, text, chunk in zip(hashes, texts, chunks, strict=True)
+        if has_meaning(chunk)
+    }
+    found = {key: kept[key] for key in wanted if key in kept}
+    missing = [key for key in wanted if key not in found]
+
+    def step(done: int) -> None:
+        if progress:
+            progress("embedding", done, len(missing))
+
+    new = embedder.encode([wanted[key] for key in missing], step)
+    found.update(zip(missing, new, strict=True))
+    return hashes, found, len(missing)
+
+
+def _counts(wiki: Wiki, segments: Segments) -> dict[str, int]:
+    return {
+        "files": len(wiki.files),
+        "chips": len(wiki.chips),
+        "specs": sum(len(page.chip.specs) for page in wiki.chips.values()),
+        "methods": len(wiki.methods),
+        "symptoms": len(wiki.rules),
+        "signatures": len(wiki.signatures),
+        "features": len(wiki.features),
+        "metrics": sum(len(found.metrics) for found in wiki.metric_maps.values()),
+        "cases": len(wiki.cases),
+        "chunks": len(wiki.chunks),
+        "outcomes": len(segments.outcomes),
+        "bad_lines": len(segments.bad),
+    }

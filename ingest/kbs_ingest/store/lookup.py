@@ -1,0 +1,126 @@
+"""Questions to the index that need more than one query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import duckdb
+import msgspec
+
+from kbs_engine.errors import RefusedError
+from kbs_engine.facts import Chip, Citation
+from kbs_engine.outcomes import Outcome
+from kbs_ingest.store.experience import StoredOutcome, read_segments
+from kbs_ingest.store.fingerprint import MIN_SHARED, SIZE, fingerprint
+from kbs_ingest.wiki.model import Case
+from kbs_ingest.wiki.names import normalise
+
+SHOWN = 5
+
+
+def chip(connection: duckdb.DuckDBPyConnection, name: str) -> Chip:
+    """The chip that ``name`` names; RefusedError with candidates otherwise."""
+    key = normalise(name)
+    rows = connection.execute(
+        "SELECT DISTINCT chip, ambiguous FROM aliases WHERE key = ? ORDER BY ALL", [key]
+    ).fetchall()
+    exact = [id_ for id_, ambiguous in rows if not ambiguous]
+    if not exact:
+        raise _refusal(connection, name, key, [id_ for id_, _ in rows])
+    record = connection.execute("SELECT record FROM chips WHERE id = ?", [exact[0]]).fetchone()
+    return msgspec.json.decode(record[0] if record else "", type=Chip)
+
+
+def _refusal(
+    connection: duckdb.DuckDBPyConnection, name: str, key: str, shared: Sequence[str]
+) -> RefusedError:
+    rows = connection.execute("SELECT DISTINCT key, chip FROM aliases ORDER BY ALL").fetchall()
+    begin = sorted({id_ for other, id_ in rows if key and other.startswith(key)})
+    candidates = sorted(shared) or begin
+    if candidates:
+        return RefusedError(
+            f"{name!r} does not say which GPU: {', '.join(candidates)}",
+            remedy=f"name one of them, for example {candidates[0]}",
+        )
+    close = get_close_matches(key, sorted({other for other, _ in rows}), n=SHOWN, cutoff=0.6)
+    near = sorted({id_ for other, id_ in rows if other in close})
+    remedy = f"near names: {', '.join(near)}" if near else "kbs specs --list shows all it knows"
+    return RefusedError(
+        f"gpu-wiki knows no GPU named {name!r}; nothing is approximated", remedy=remedy
+    )
+
+
+def experience(
+    connection: duckdb.DuckDBPyConnection, folder: Path, indexed: Mapping[str, int]
+) -> tuple[list[StoredOutcome], list[StoredOutcome]]:
+    """Indexed outcomes whose segments are as they were, and those of newer segments."""
+    live = read_segments(folder, indexed)
+    present = {path.name for path in folder.glob("*.jsonl")}
+    stale = set(live.sizes) | (set(indexed) - present)
+    rows = connection.execute(
+        "SELECT id, segment, line, record FROM outcomes ORDER BY id"
+    ).fetchall()
+    kept = [
+        StoredOutcome(
+            id=id_,
+            segment=segment,
+            line=line,
+            outcome=msgspec.json.decode(record, type=Outcome),
+        )
+        for id_, segment, line, record in rows
+        if segment not in stale
+    ]
+    known = {item.id for item in kept}
+    return kept, [item for item in live.outcomes if item.id not in known]
+
+
+def nearest(
+    connection: duckdb.DuckDBPyConnection, metrics: Mapping[str, float], limit: int
+) -> list[tuple[Outcome, float]]:
+    """Root mean squared difference over the features that both have, smallest first."""
+    mine = fingerprint(metrics)
+    if mine.empty:
+        return []
+    kind = f"FLOAT[{SIZE}]"
+    rows = connection.execute(
+        f"""
+        SELECT record, sqrt(greatest(0, d2) / shared) AS distance FROM (
+            SELECT id, record,
+                array_inner_product(mask, $mask::{kind}) AS shared,
+                array_inner_product(mask, $squares::{kind})
+                    - 2 * array_inner_product(print, $values::{kind})
+                    + list_sum(list_transform(
+                        list_zip(print, $mask::{kind}::FLOAT[]),
+                        lambda pair: pair[1] * pair[1] * pair[2])) AS d2
+            FROM outcomes)
+        WHERE shared >= {MIN_SHARED} ORDER BY distance, id LIMIT {int(limit)}
+        """,  # noqa: S608 - own numbers
+        {
+            "mask": list(mine.mask),
+            "values": list(mine.values),
+            "squares": [value * value for value in mine.values],
+        },
+    ).fetchall()
+    return [(msgspec.json.decode(record, type=Outcome), float(d)) for record, d in rows]
+
+
+def case(id_: str, title: str, path: str, line: int, record: str) -> Case:
+    """A case from its row."""
+    return Case(
+        id=id_,
+        title=title,
+        raw=msgspec.json.decode(record),
+        citation=Citation(path=path, line=line),
+    )
+
+
+def resolve(roots: Mapping[str, str], files: Mapping[str, str], path: str) -> Path | None:
+    """The file of a citation path that the index read."""
+    if path not in files:
+        return None
+    first, _, rest = path.partition("/")
+    if first in roots and first:
+        return Path(roots[first]) / rest
+    return Path(roots[""]) / path if "" in roots else None

@@ -1,0 +1,3 @@
+"""kbs: evidence-based optimization of GPU kernels, at a terminal."""
+
+__version__ = "0.1.0"

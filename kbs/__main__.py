@@ -1,0 +1,5 @@
+"""``python -m kbs``."""
+
+from kbs.cli import main
+
+main()

@@ -1,0 +1,101 @@
+"""The command line: one group whose commands are imported only when they run."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from kbs import __version__
+from kbs.context import Context
+from kbs.failures import report_failure
+
+COMMANDS: dict[str, str] = {
+    "diagnose": "Causes, limiter and roofline of a profile.",
+    "doctor": "What works on this machine, and what each missing part costs.",
+    "ingest": "Index the wiki and the experience log.",
+    "query": "Search the knowledge base, with citations.",
+    "recommend": "Ranked methods with their evidence, from a profile or from symptoms.",
+    "roofline": "Roofs of a task from cited specs, alone or against a profile.",
+    "specs": "Cited specs of a GPU.",
+}
+"""Every command: its module under kbs.commands has the same name."""
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All command names, sorted."""
+        del ctx
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"kbs.commands.{cmd_name}").command
+        if not isinstance(command, click.Command):
+            msg = f"kbs.commands.{cmd_name}.command is no click command"
+            raise TypeError(msg)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Example: kbs ingest && kbs recommend report.ncu-rep",
+)
+@click.version_option(__version__, prog_name="kbs")
+@click.option(
+    "--home",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the index and the experience log. Default: $KBS_HOME, else the user's data.",
+)
+@click.option(
+    "--wiki",
+    "wikis",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Overlay a wiki of your own on the shipped one. Repeatable; later ones win.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option("-v", "--verbose", count=True, help="Tell more.")
+@click.option("-q", "--quiet", is_flag=True, help="Tell only the answer.")
+@click.pass_context
+def cli(
+    ctx: click.Context,
+    *,
+    home: Path | None,
+    wikis: tuple[Path, ...],
+    as_json: bool,
+    verbose: int,
+    quiet: bool,
+) -> None:
+    """Evidence-based optimization of GPU kernels.
+
+    A measured profile becomes causes, a roofline with cited specs, and ranked methods.
+    """
+    context = ctx.ensure_object(Context)
+    context.home_option, context.wikis = home, wikis
+    context.json = as_json
+    context.verbosity = -1 if quiet else verbose
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 the answer is no, 2 wrong usage or input."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        code = cli.main(arguments, prog_name="kbs", standalone_mode=False, obj=Context())
+    except BaseException as failure:  # noqa: BLE001 - the one boundary that reports
+        sys.exit(report_failure(failure, arguments))
+    sys.exit(code if isinstance(code, int) else 0)

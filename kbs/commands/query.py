@@ -1,0 +1,51 @@
+"""kbs query: search the knowledge base."""
+
+from __future__ import annotations
+
+import click
+import msgspec
+from kbs_engine.vocabulary import METHOD_AXES
+
+from kbs.context import Context, pass_context
+from kbs.subjects import LanguageType
+
+
+@click.command("query", epilog='Example: kbs query "bank conflicts in a transpose" --kind method')
+@click.argument("text", nargs=-1, required=True)
+@click.option("--kind", "kinds", multiple=True, help="method, symptom, hardware, isa, … Repeatable.")
+@click.option("--arch", help="Only what holds on this architecture, for example sm_90a.")
+@click.option("--language", type=LanguageType(), help="Only methods for this language.")
+@click.option("--axis", type=click.Choice(METHOD_AXES), help="Only this axis.")
+@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
+@pass_context
+def command(
+    context: Context,
+    *,
+    text: tuple[str, ...],
+    kinds: tuple[str, ...],
+    arch: str | None,
+    language: str | None,
+    axis: str | None,
+    limit: int,
+) -> None:
+    """Hybrid search (words and meaning) over pages, rules and cases, with citations."""
+    found = context.store().search(
+        " ".join(text), kinds=kinds, arch=arch, language=language, axis=axis, limit=limit
+    )
+    if context.json:
+        results = [msgspec.to_builtins(row) for row in found.results]
+        context.print_json({"results": results, "mode": found.mode})
+        return
+    for row in found.results:
+        click.secho(f"{row.title}", bold=True, nl=False)
+        click.echo(f"  [{row.kind}]  gpu-wiki/{row.path}:L{row.line}  score {row.score:.4f}")
+        click.echo(f"  {_excerpt(row.text)}")
+    if not found.results:
+        click.echo("nothing found; drop a filter or use other words")
+    elif found.mode != "hybrid":
+        click.echo("(words only: the index holds no embeddings)")
+
+
+def _excerpt(text: str, width: int = 200) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 1] + "…"

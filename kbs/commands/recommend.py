@@ -1,0 +1,119 @@
+"""kbs recommend: ranked methods with their evidence."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import click
+from kbs_engine.errors import UsageError
+from kbs_engine.recommend import Options, recommend
+from kbs_engine.recommendations import KernelAdvice
+from kbs_engine.situation import Situation, imagine
+from kbs_engine.vocabulary import LIMITER_ALIASES, LIMITERS
+
+from kbs.commands.diagnose import run_diagnosis
+from kbs.context import Context, pass_context
+from kbs.subjects import Selection, selection_of, selection_options
+
+
+@click.command("recommend", epilog="Example: kbs recommend report.ncu-rep --language triton")
+@click.argument("reports", nargs=-1, type=click.Path(path_type=Path))
+@selection_options
+@click.option("--one-call", is_flag=True, help="All launches are one call of the function.")
+@click.option(
+    "--call-time-ns", type=click.FloatRange(min=0), help="Host time of that call, in ns."
+)
+@click.option("--symptom", "symptoms", multiple=True, help="A symptom id, without a report.")
+@click.option(
+    "--limiter",
+    type=click.Choice([*LIMITERS, *LIMITER_ALIASES]),
+    help="What limits the kernel, without a report.",
+)
+@click.option("--have", "applied", multiple=True, help="A method that the kernel already has.")
+@click.option("--top", type=click.IntRange(1, 500), default=8, show_default=True)
+@click.option("--as-of", help="Date at which past outcomes are weighed (YYYY-MM-DD).")
+@pass_context
+def command(
+    context: Context,
+    *,
+    reports: tuple[Path, ...],
+    symptoms: tuple[str, ...],
+    limiter: str | None,
+    applied: tuple[str, ...],
+    top: int,
+    as_of: str | None,
+    **options: Any,
+) -> None:
+    """Ranked methods for each launch of REPORTS, or for --symptom / --limiter / --kernel."""
+    selection = selection_of(options)
+    when = _date(as_of)
+    if reports:
+        if symptoms or limiter:
+            raise UsageError(
+                "--symptom and --limiter describe a kernel without a report",
+                remedy="leave them out; the report says what they are",
+            )
+        items = run_diagnosis(context, reports, selection, **options)
+        store = context.store()
+    else:
+        store = context.store()
+        situation = _situation(selection, symptoms, limiter)
+        items = (imagine(situation, store),)
+    chosen = Options(as_of=when, language=selection.language, applied=frozenset(applied))
+    _known_methods(applied, {method.id for method in store.methods()})
+    _show(context, [recommend(item, store, chosen) for item in items], top)
+
+
+def _situation(
+    selection: Selection, symptoms: tuple[str, ...], limiter: str | None
+) -> Situation:
+    work = selection.override
+    family = work.kernel if work and work.kernel != "other" else None
+    if not (symptoms or limiter or family):
+        raise UsageError(
+            "nothing to recommend for",
+            remedy="name a report, or --symptom, --limiter or --kernel",
+        )
+    return Situation(
+        symptoms=symptoms,
+        limiter=LIMITER_ALIASES.get(limiter, limiter) if limiter else None,
+        family=family,
+        language=selection.language,
+        chip_name=selection.chip,
+        work=work,
+    )
+
+
+def _date(text: str | None) -> date:
+    if text is None:
+        return datetime.now(timezone.utc).date()
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"--as-of {text} is no date", remedy="write it as 2026-01-31") from error
+
+
+def _known_methods(names: tuple[str, ...], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"--have {name} is no method of the wiki",
+                remedy="`kbs query NAME --kind method` finds its id",
+            )
+
+
+def _show(context: Context, advices: list[KernelAdvice], top: int) -> None:
+    if context.json:
+        from kbs.render.shapes import advice_shape
+
+        context.print_json({"kernels": [advice_shape(advice) for advice in advices]})
+        return
+    from kbs.render.text import show_advice
+
+    console = context.console()
+    for advice in advices:
+        show_advice(console, advice, top=top, verbose=context.verbosity > 0)
+
+

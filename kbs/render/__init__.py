@@ -1,0 +1,1 @@
+"""Turning records into text and JSON; no decision is made here."""

@@ -1,0 +1,183 @@
+"""From report files and options to the launches that a command speaks of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+from kbs_engine.diagnose import Subject
+from kbs_engine.errors import UsageError
+from kbs_engine.vocabulary import DTYPES, FAMILIES, LANGUAGE_ALIASES, LANGUAGES
+from kbs_engine.work import Work
+
+if TYPE_CHECKING:
+    from kbs_engine.metrics import MetricMap
+    from kbs_ingest.work_file import WorkFile
+
+
+class LanguageType(click.ParamType):
+    """A language id or one of its aliases."""
+
+    name = "language"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """Return the canonical id or fail with the list."""
+        text = str(value).casefold()
+        found = LANGUAGE_ALIASES.get(text, text)
+        if found not in LANGUAGES:
+            self.fail(f"{value!r} is none of {', '.join(LANGUAGES)}", param, ctx)
+        return found
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that pick launches and say what is known about them."""
+
+    work: Path | None = None
+    chip: str | None = None
+    language: str | None = None
+    launches: tuple[int, ...] = ()
+    name: str | None = None
+    override: Work | None = None
+
+
+def selection_options(function: Any) -> Any:
+    """The options that every command on a profile has."""
+    for option in reversed(
+        (
+            click.option(
+                "--work",
+                type=click.Path(path_type=Path),
+                help="Work sidecar. Default: NAME.work.yaml beside the report.",
+            ),
+            click.option("--chip", help="GPU id or alias, when the report does not tell."),
+            click.option(
+                "--language",
+                "--implementation",
+                "--backend",
+                type=LanguageType(),
+                help="Language of the kernel, for example triton.",
+            ),
+            click.option(
+                "--launch", "launches", type=int, multiple=True, help="Only this launch id."
+            ),
+            click.option("--name", help="Only kernels whose name matches this pattern."),
+            click.option(
+                "--flops", type=click.FloatRange(min=0), help="Known FLOPs of the task."
+            ),
+            click.option(
+                "--bytes-in", type=click.FloatRange(min=0), help="Compulsory bytes in."
+            ),
+            click.option(
+                "--bytes-out", type=click.FloatRange(min=0), help="Compulsory bytes out."
+            ),
+            click.option("--dtype", type=click.Choice(DTYPES), help="Data type of the task."),
+            click.option(
+                "--permitted",
+                type=click.Choice(DTYPES),
+                multiple=True,
+                help="Precision in which the task permits its arithmetic. Repeatable.",
+            ),
+            click.option(
+                "--kernel",
+                "family",
+                type=click.Choice(FAMILIES),
+                help="Kernel family of the task.",
+            ),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+def selection_of(options: dict[str, Any]) -> Selection:
+    """Take the selection options out of a command's keyword arguments."""
+    names = ("flops", "bytes_in", "bytes_out", "dtype", "permitted", "family")
+    task = {name: options.pop(name) for name in names}
+    override = None
+    if any(value not in (None, ()) for value in task.values()):
+        override = Work(
+            kernel=task["family"] or "other",
+            dtype=task["dtype"],
+            permitted=tuple(task["permitted"]),
+            flops=task["flops"],
+            bytes_in=task["bytes_in"],
+            bytes_out=task["bytes_out"],
+        )
+    fields = {name: options.pop(name) for name in ("work", "chip", "language", "launches", "name")}
+    return Selection(**fields, override=override)
+
+
+def read_subjects(
+    paths: Sequence[Path], selection: Selection, metric_map: MetricMap
+) -> list[Subject]:
+    """Read reports and their sidecars into subjects; UsageError when nothing is selected."""
+    from kbs_ingest.readers import read_report
+
+    subjects: list[Subject] = []
+    seen: list[str] = []
+    for path in paths:
+        report = read_report(path, metric_map)
+        work_file = _work_file(path, selection)
+        for profile in report.profiles:
+            seen.append(f"{profile.launch}: {profile.name}")
+            if not _selected(profile.launch, profile.name, selection):
+                continue
+            work = work_file.for_launch(profile.launch, profile.name) if work_file else None
+            subjects.append(
+                Subject(
+                    profile=profile,
+                    work=_merge(work, selection.override),
+                    chip_name=selection.chip or _sidecar_chip(profile.chip, work_file),
+                    language=selection.language,
+                )
+            )
+    if not subjects:
+        raise UsageError(
+            "no launch matches --launch/--name",
+            where=", ".join(map(str, paths)),
+            remedy=f"the report holds {'; '.join(seen[:10])}",
+        )
+    return subjects
+
+
+def _work_file(path: Path, selection: Selection) -> WorkFile | None:
+    from kbs_ingest.work_file import find_work_file, read_work
+
+    found = selection.work or find_work_file(path)
+    return read_work(found) if found else None
+
+
+def _sidecar_chip(reported: str | None, work_file: WorkFile | None) -> str | None:
+    """The sidecar names the chip only where the report does not."""
+    return None if reported or work_file is None else work_file.chip
+
+
+def _selected(launch: int, name: str, selection: Selection) -> bool:
+    if selection.launches and launch not in selection.launches:
+        return False
+    if selection.name is None:
+        return True
+    try:
+        return re.search(selection.name, name) is not None
+    except re.error as error:
+        raise UsageError(
+            f"--name is no regular expression: {error}", remedy="escape ( ) [ ] * + ?"
+        ) from error
+
+
+def _merge(work: Work | None, override: Work | None) -> Work | None:
+    """Options win over the sidecar, field by field."""
+    if override is None or work is None:
+        return override or work
+    given = {
+        name: getattr(override, name)
+        for name in ("dtype", "permitted", "flops", "bytes_in", "bytes_out")
+        if getattr(override, name) not in (None, ())
+    }
+    if override.kernel != "other":
+        given["kernel"] = override.kernel
+    return msgspec.structs.replace(work, **given)

@@ -1,0 +1,209 @@
+"""Compile every probe of every signature and compare the verdicts with what they must be.
+
+A positive probe must be confirmed and a negative one refuted on every claimed target.
+Run as a script for the whole table: `python tests/probes/run_probes.py [method …]`.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import yaml
+
+from kbs_backends.disasm import parse_amdgcn, parse_sass
+from kbs_backends.disasm.tools import DisassemblerFailure, disassemble_cubin, find_nvdisasm
+from kbs_engine.signatures import FunctionListing, Signature, SignatureVerdict, verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+SIGNATURES = ROOT / "gpu-wiki" / "signatures"
+PROBES = SIGNATURES / "probes"
+_ARCHS = re.compile(r"^(?://|#)\s*kbs:arch\s+(?P<archs>.+)$", re.MULTILINE)
+
+
+class ProbeError(RuntimeError):
+    """A probe that does not compile or disassemble: what, where, and the tool's own words."""
+
+
+class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One probe on one target."""
+
+    probe: str
+    expected: str
+    verdict: SignatureVerdict
+
+    @property
+    def as_expected(self) -> bool:
+        """True when the verdict is the one that the probe was written for."""
+        return self.verdict.outcome == self.expected
+
+
+def load_signatures(folder: Path = SIGNATURES) -> dict[str, Signature]:
+    """Read every signature file; the method must equal the file name."""
+    found: dict[str, Signature] = {}
+    for path in sorted(folder.glob("*.yaml")):
+        signature = msgspec.convert(yaml.safe_load(path.read_text()), Signature)
+        if signature.method != path.stem:
+            msg = f"{path}: method {signature.method!r} must equal the file name"
+            raise ProbeError(msg)
+        found[signature.method] = signature
+    return found
+
+
+def observable_archs(signature: Signature) -> list[str]:
+    """Return the targets on which a signature can be confirmed or refuted, in file order."""
+    archs = dict.fromkeys(a for claim in signature.claims for a in claim.arch)
+    return [a for a in archs if all(c.not_observable is None for c in signature.for_arch(a))]
+
+
+def probes_for(signature: Signature, arch: str) -> Iterator[tuple[Path, str]]:
+    """Yield the probe files that speak about a target, each with the outcome expected of it."""
+    if signature.probes is None:
+        return
+    for names, expected in (
+        (signature.probes.positive, "confirmed"),
+        (signature.probes.negative, "refuted"),
+    ):
+        for name in (names,) if isinstance(names, str) else names:
+            path = PROBES / name
+            if _speaks_about(path, arch):
+                yield path, expected
+
+
+def _speaks_about(path: Path, arch: str) -> bool:
+    marked = _ARCHS.search(path.read_text())
+    if marked is not None:
+        return arch in re.split(r"[,\s]+", marked["archs"].strip())
+    return arch.startswith("sm_") if path.suffix == ".cu" else arch.startswith("gfx")
+
+
+def run_probe(
+    signature: Signature, arch: str, path: Path, expected: str, cache: Path
+) -> ProbeResult:
+    """Compile and judge one probe; the kernel judged is the first function of the file."""
+    functions = listing(path, arch, cache)
+    if not functions:
+        msg = f"{path.name} for {arch}: the disassembly holds no function"
+        raise ProbeError(msg)
+    return ProbeResult(
+        probe=path.name, expected=expected, verdict=verdict(signature, arch, functions[0])
+    )
+
+
+def run_signature(signature: Signature, archs: Iterable[str], cache: Path) -> list[ProbeResult]:
+    """Run every probe of a signature on the targets given."""
+    return [
+        run_probe(signature, arch, path, expected, cache)
+        for arch in archs
+        for path, expected in probes_for(signature, arch)
+    ]
+
+
+def listing(path: Path, arch: str, cache: Path) -> tuple[FunctionListing, ...]:
+    """Return the parsed functions of a probe; text is cached by source, target and tool."""
+    text = path.read_text()
+    tool = _nvcc_version() if path.suffix == ".cu" else _triton_version()
+    key = hashlib.sha256(f"{text}\0{arch}\0{tool}".encode()).hexdigest()
+    stored = cache / f"{key}.s"
+    if not stored.exists():
+        made = (
+            _compile_cuda(path, arch, cache / key)
+            if path.suffix == ".cu"
+            else _compile_triton(path, arch)
+        )
+        cache.mkdir(parents=True, exist_ok=True)
+        stored.write_text(made)
+    parse = parse_amdgcn if arch.startswith("gfx") else parse_sass
+    return parse(stored.read_text())
+
+
+_VERSIONS: dict[str, str] = {}
+
+
+def _nvcc_version() -> str:
+    if "nvcc" not in _VERSIONS:
+        _VERSIONS["nvcc"] = _run(["nvcc", "--version"])
+    return _VERSIONS["nvcc"]
+
+
+def _triton_version() -> str:
+    import triton
+
+    return f"triton {triton.__version__}"
+
+
+def _compile_cuda(path: Path, arch: str, stem: Path) -> str:
+    nvdisasm = find_nvdisasm()
+    if nvdisasm is None:
+        msg = (
+            "nvdisasm was not found: install the CUDA toolkit or `pip install nvidia-cuda-nvdisasm`"
+        )
+        raise ProbeError(msg)
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    cubin = stem.with_suffix(".cubin")
+    _run(["nvcc", "-cubin", "-O3", "-std=c++17", f"-arch={arch}", "-o", str(cubin), str(path)])
+    text = disassemble_cubin(nvdisasm, cubin)
+    cubin.unlink()
+    if isinstance(text, DisassemblerFailure):
+        msg = f"{path.name} for {arch}: nvdisasm ended with {text.returncode}: {text.stderr}"
+        raise ProbeError(msg)
+    return text
+
+
+def _run(command: Sequence[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0:
+        msg = f"{' '.join(command)} ended with {done.returncode}: {done.stderr}"
+        raise ProbeError(msg)
+    return done.stdout
+
+
+def _compile_triton(path: Path, arch: str) -> str:
+    """Cross-compile in a fresh process: a crash of LLVM must not end the tests."""
+    return _run(
+        [sys.executable, str(Path(__file__).with_name("compile_triton.py")), str(path), arch]
+    )
+
+
+def default_cache() -> Path:
+    """Return the folder for compiled probes."""
+    return Path(os.environ.get("KBS_PROBE_CACHE", ROOT / ".cache" / "probes"))
+
+
+def main(methods: Sequence[str]) -> int:
+    """Print one line per method and target; exit 1 when a verdict differs from what is asked."""
+    wrong = 0
+    for name, signature in load_signatures().items():
+        if methods and name not in methods:
+            continue
+        for arch in observable_archs(signature):
+            wrong += _report(signature, arch)
+    return 1 if wrong else 0
+
+
+def _report(signature: Signature, arch: str) -> int:
+    try:
+        results = run_signature(signature, [arch], default_cache())
+    except ProbeError as error:
+        print(f"ERROR {signature.method} {arch}: {error}")
+        return 1
+    missing = {"confirmed", "refuted"} - {r.expected for r in results}
+    bad = [r for r in results if not r.as_expected]
+    for result in bad:
+        judged = result.verdict
+        print(f"WRONG {signature.method} {arch} {result.probe}: {judged.outcome}, {judged.reason}")
+    if missing:
+        print(
+            f"WRONG {signature.method} {arch}: no probe that must be {' or '.join(sorted(missing))}"
+        )
+    if not bad and not missing:
+        print(f"ok    {signature.method} {arch} ({len(results)} probes)")
+    return len(bad) + len(missing)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
