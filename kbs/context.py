@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from kbs_engine.errors import UsageError
 
 from kbs.home import home_folder, wiki_roots
+from kbs_engine.errors import UsageError
 
 if TYPE_CHECKING:
-    from kbs_ingest.store import Store
     from rich.console import Console
+
+    from kbs_ingest.store import Store
 
 F = TypeVar("F", bound=Callable[..., Any])
 

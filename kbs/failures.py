@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import click
+
 from kbs_engine.errors import KbsError
 
 

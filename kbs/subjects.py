@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
+
 from kbs_engine.diagnose import Subject
 from kbs_engine.errors import UsageError
 from kbs_engine.vocabulary import DTYPES, FAMILIES, LANGUAGE_ALIASES, LANGUAGES
 from kbs_engine.work import Work
 
 if TYPE_CHECKING:
-    from kbs_engine.metrics import MetricMap
+    from kbs_ingest.store import Store
     from kbs_ingest.work_file import WorkFile
 
 
-class LanguageType(click.ParamType):
+class LanguageType(click.ParamType):  # type: ignore[type-arg]  # generic in newer stubs only
     """A language id or one of its aliases."""
 
     name = "language"
@@ -65,15 +66,9 @@ def selection_options(function: Any) -> Any:
                 "--launch", "launches", type=int, multiple=True, help="Only this launch id."
             ),
             click.option("--name", help="Only kernels whose name matches this pattern."),
-            click.option(
-                "--flops", type=click.FloatRange(min=0), help="Known FLOPs of the task."
-            ),
-            click.option(
-                "--bytes-in", type=click.FloatRange(min=0), help="Compulsory bytes in."
-            ),
-            click.option(
-                "--bytes-out", type=click.FloatRange(min=0), help="Compulsory bytes out."
-            ),
+            click.option("--flops", type=click.FloatRange(min=0), help="Known FLOPs of the task."),
+            click.option("--bytes-in", type=click.FloatRange(min=0), help="Compulsory bytes in."),
+            click.option("--bytes-out", type=click.FloatRange(min=0), help="Compulsory bytes out."),
             click.option("--dtype", type=click.Choice(DTYPES), help="Data type of the task."),
             click.option(
                 "--permitted",
@@ -111,16 +106,14 @@ def selection_of(options: dict[str, Any]) -> Selection:
     return Selection(**fields, override=override)
 
 
-def read_subjects(
-    paths: Sequence[Path], selection: Selection, metric_map: MetricMap
-) -> list[Subject]:
+def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> list[Subject]:
     """Read reports and their sidecars into subjects; UsageError when nothing is selected."""
-    from kbs_ingest.readers import read_report
+    from kbs_ingest.readers import read_report, report_vendor
 
     subjects: list[Subject] = []
     seen: list[str] = []
     for path in paths:
-        report = read_report(path, metric_map)
+        report = read_report(path, store.metric_map(report_vendor(path)))
         work_file = _work_file(path, selection)
         for profile in report.profiles:
             seen.append(f"{profile.launch}: {profile.name}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+
 from kbs_ingest.store import ingest, open_store
 from kbs_ingest.wiki.load import load_wiki
 
@@ -45,7 +46,8 @@ def worker_id(request):
 @pytest.fixture(scope="session")
 def store(home):
     """The shared index, open for reading."""
-    return open_store(home)
+    with open_store(home) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

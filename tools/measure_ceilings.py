@@ -105,8 +105,16 @@ def measure_fma(torch: Any) -> list[dict[str, Any]]:
 
 def measure_launch(torch: Any) -> list[dict[str, Any]]:
     """Time of an empty kernel: many back to back, one between events, and in a CUDA graph."""
-    found = []
-    for what, how, run, divisor in kernels.launch_ways(torch):
+    found: list[dict[str, Any]] = []
+    ways = kernels.launch_ways(torch)
+    while True:
+        try:
+            what, how, run, divisor = next(ways)
+        except StopIteration:
+            break
+        except RuntimeError as error:  # graph capture, the last of them
+            found.append({"what": "empty_launch_graph", "how": "capture", "error": str(error)[:400]})
+            break
         cover = 0 if what == "empty_launch_host" else LONG_COVER_CYCLES
         entry = attempt({"what": what, "how": how}, run, flush=False, cover_cycles=cover)
         if "median_ns" in entry:

@@ -21,8 +21,12 @@ SEVERITY_PER_SHARE: Final = 2.0
 is not severe."""
 
 _UNITS: Final[tuple[tuple[str, str], ...]] = (
-    ("_pct", "%"), ("_ns", "ns"), ("_bytes_per_s", "B/s"), ("_bytes", "B"), ("_hz", "Hz"),
-)  # fmt: skip
+    ("_pct", "%"),
+    ("_ns", "ns"),
+    ("_bytes_per_s", "B/s"),
+    ("_bytes", "B"),
+    ("_hz", "Hz"),
+)
 
 
 def unit_of(metric: str) -> str:
@@ -33,7 +37,9 @@ def unit_of(metric: str) -> str:
 def find_causes(
     rules: Sequence[SymptomRule], results: Sequence[RuleResult], rows: Rows
 ) -> tuple[tuple[Cause, ...], tuple[Cause, ...], tuple[NotMeasurable, ...]]:
-    """Root causes (findings that explain others, then worst first), their effects, and the rules that could not be asked.
+    """Root causes, their effects, and the rules that could not be asked.
+
+    Findings that explain others come first, then causes by what they could return.
 
     A fired symptom that a stronger fired symptom explains, directly or through others, is an
     effect. Of two that explain each other the one that could return more is the root.
@@ -48,9 +54,7 @@ def find_causes(
     for name in sorted(fired, key=lambda name: _rank(fired[name])):
         if any(other not in effects for other in explained_by[name]):
             effects.add(name)
-    causes = [
-        _cause(by_id[name], fired[name], rows, explained_by) for name in fired
-    ]
+    causes = [_cause(by_id[name], fired[name], rows, explained_by) for name in fired]
     causes.sort(key=lambda cause: (-cause.recoverable, -cause.severity, cause.id))
     causes.sort(key=lambda cause: cause.axis != "none" or not cause.explains)
     missing = tuple(

@@ -65,7 +65,7 @@ def age_weight(outcome: Outcome, as_of: date) -> float:
         age = (as_of - date.fromisoformat(outcome.date[:10])).days
     except ValueError:
         return 0.5
-    return 0.5 ** (max(age, 0) / HALF_LIFE_DAYS)
+    return math.pow(0.5, max(age, 0) / HALF_LIFE_DAYS)
 
 
 def chance_of(outcomes: Sequence[Outcome], context: Context, *, as_of: date) -> Chance:

@@ -131,5 +131,3 @@ def _name_flags(profile: Profile) -> tuple[str, ...]:
     if _VENDOR_KERNEL.match(profile.name):
         return ("vendor library kernel: its source is not yours to edit",)
     return ()
-
-

@@ -26,9 +26,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     source_hash: str | None = None
 
 
-def filter_method(
-    method: Method, setting: Setting, outcomes: Sequence[Outcome]
-) -> Filtered | None:
+def filter_method(method: Method, setting: Setting, outcomes: Sequence[Outcome]) -> Filtered | None:
     """The first hard filter that removes ``method``, or None."""
     for name, reason in (
         ("architecture", _architecture(method, setting)),
@@ -73,7 +71,9 @@ def _dtype(method: Method, setting: Setting) -> str:
     if not method.dtypes or work is None or not work.precisions:
         return ""
     wanted = {spec_dtype(dtype) for dtype in method.dtypes}
-    have = {spec_dtype(dtype) for dtype in (*work.precisions, *([work.dtype] if work.dtype else []))}
+    have = {
+        spec_dtype(dtype) for dtype in (*work.precisions, *([work.dtype] if work.dtype else []))
+    }
     return "" if wanted & have else f"only for {', '.join(method.dtypes)}"
 
 

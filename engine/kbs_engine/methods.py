@@ -12,6 +12,9 @@ from kbs_engine.vocabulary import Direction, Dtype, Family, Language, MethodAxis
 
 SCHEMA_VERSION = 1
 
+MECHANISM_CHARACTERS = 40
+"""A shorter `because` names no mechanism."""
+
 
 class AvoidWhen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An anti-strategy: do not use the method when ``when`` holds, because of ``because``."""
@@ -24,7 +27,7 @@ class AvoidWhen(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def __post_init__(self) -> None:
         """Refuse an anti-strategy without a mechanism."""
-        if len(self.because) < 40:  # noqa: PLR2004 - shorter texts name no mechanism
+        if len(self.because) < MECHANISM_CHARACTERS:
             msg = f"`because` of {self.id} is too short to state a mechanism"
             raise ValueError(msg)
 

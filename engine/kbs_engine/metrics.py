@@ -9,6 +9,9 @@ import msgspec
 SCHEMA_VERSION = 1
 
 MetricUnit = Literal["ns", "bytes", "bytes_per_s", "hz", "pct", "count", "ratio"]
+SHARE_LIMIT_PCT = 105.0
+"""A share may exceed 100 % a little through replay noise."""
+
 Alternatives = tuple[str, ...]
 """Vendor names of one quantity; the first that is present counts."""
 
@@ -96,8 +99,7 @@ def canonical(
 def impossible(metric_map: MetricMap, metrics: dict[str, float]) -> tuple[str, ...]:
     """Doubts about values that cannot be: percentages outside 0–100, negative counts.
 
-    Values are kept as they are; a share may exceed 100 % a little through replay noise, so
-    up to 105 % passes.
+    Values are kept as they are.
     """
     doubts = []
     for name, value in metrics.items():
@@ -105,6 +107,6 @@ def impossible(metric_map: MetricMap, metrics: dict[str, float]) -> tuple[str, .
         unit = rule.unit if rule else "count"
         if value < 0:
             doubts.append(f"{name} is negative ({value:g})")
-        elif unit == "pct" and value > 105:  # noqa: PLR2004 - see docstring
+        elif unit == "pct" and value > SHARE_LIMIT_PCT:
             doubts.append(f"{name} is {value:.4g} %, above 100 %")
     return tuple(doubts)

@@ -90,7 +90,7 @@ def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> Kernel
         diagnosis=diagnosis,
         recommendations=tuple(kept),
         anti_strategies=_not_filtered(warned, filtered),
-        filtered=tuple([*filtered, *dropped]),
+        filtered=(*filtered, *dropped),
         note=_note(diagnosis, kept, filtered),
     )
 
@@ -143,11 +143,12 @@ def _score(
     diagnosis = item.diagnosis
     present = _present(diagnosis)
     hits = [name for name in method.addresses if name in present]
-    hits.sort(key=lambda name: (-present[name][0].recoverable, name))
-    shares = [
-        method.addresses[name] * present[name][0].recoverable * present[name][1] for name in hits
-    ]
-    gain = min(gain_bound(diagnosis), together(shares))
+    shares = {
+        name: method.addresses[name] * present[name][0].recoverable * present[name][1]
+        for name in hits
+    }
+    hits.sort(key=lambda name: (-shares[name], name))
+    gain = min(gain_bound(diagnosis), together(shares.values()))
     fit = math.prod(parts.values())
     return Recommendation(
         method=method.id,
@@ -189,7 +190,7 @@ def _citations(method: Method, item: Diagnosed, hits: Sequence[str]) -> tuple[st
     present = _present(item.diagnosis)
     pages = [f"{method.id} <- {method.citation}"]
     pages += [f"{name} <- {present[name][0].citation}" for name in hits]
-    return tuple([*pages, *(roof.citation for roof in item.diagnosis.roofline.roofs)])
+    return (*pages, *(roof.citation for roof in item.diagnosis.roofline.roofs))
 
 
 _RULES_OF: Final[dict[str, tuple[str, ...]]] = {
@@ -264,9 +265,7 @@ def _speak_for_groups(
         for group in mine:
             speaker[group] = row.method
         kept.append(row)
-    named = [
-        msgspec.structs.replace(row, group=tuple(others.get(row.method, ()))) for row in kept
-    ]
+    named = [msgspec.structs.replace(row, group=tuple(others.get(row.method, ()))) for row in kept]
     return named, near
 
 

@@ -9,7 +9,7 @@ from kbs_engine.limiter import LimiterReading, find_limiter
 from kbs_engine.peaks import compute_roof, measured_compute_roof, memory_roof
 from kbs_engine.roofs import Roof, Roofline
 from kbs_engine.units import human_bytes, human_ns
-from kbs_engine.vocabulary import Bound
+from kbs_engine.vocabulary import Bound, Limiter
 from kbs_engine.work import Work
 
 NEAR_PEAK_CITED: Final = 0.85
@@ -177,9 +177,7 @@ def _algorithm_bound(
     return "unknown"
 
 
-def _limiter_name(
-    reading: LimiterReading, time: float | None, fixed_ns: float | None
-) -> str:
+def _limiter_name(reading: LimiterReading, time: float | None, fixed_ns: float | None) -> Limiter:
     if reading.limiter == "latency" and time and fixed_ns and time < 2 * fixed_ns:
         return "launch"
     return reading.limiter
@@ -194,7 +192,7 @@ def _binding(
     return top.kind if top.time_ns / time >= BINDING else "none"
 
 
-def _near_peak(  # noqa: PLR0913 - the five facts that the definition names
+def _near_peak(
     metrics: dict[str, float],
     work: Work | None,
     time: float | None,

@@ -87,9 +87,7 @@ def _tensor_permitted(work: Work, chip: Chip | None) -> float | None:
         return None
     if not work.is_matrix:
         return 0.0
-    return float(
-        any(chip.find(f"peak_{spec_dtype(dtype)}_tensor") for dtype in work.precisions)
-    )
+    return float(any(chip.find(f"peak_{spec_dtype(dtype)}_tensor") for dtype in work.precisions))
 
 
 def _hardware_row(chip: Chip | None, roofline: Roofline) -> dict[str, float | None]:
@@ -113,6 +111,4 @@ def _hardware_row(chip: Chip | None, roofline: Roofline) -> dict[str, float | No
 
 
 def _has_tensor(chip: Chip) -> bool:
-    return any(
-        spec.metric.endswith("_tensor") and spec.value is not None for spec in chip.specs
-    )
+    return any(spec.metric.endswith("_tensor") and spec.value is not None for spec in chip.specs)

@@ -115,9 +115,7 @@ def _implied(rule: SymptomRule, why: str) -> Cause:
     return _cause(rule.id, rule, IMPLIED_SHARE, f"{rule.title} ({why})", rule.citation)
 
 
-def _cause(
-    name: str, rule: SymptomRule, share: float, message: str, citation: Citation
-) -> Cause:
+def _cause(name: str, rule: SymptomRule, share: float, message: str, citation: Citation) -> Cause:
     return Cause(
         id=name,
         axis=rule.axis,
@@ -129,9 +127,7 @@ def _cause(
     )
 
 
-def _of_family(
-    family: str, knowledge: Knowledge, rules: dict[str, SymptomRule]
-) -> list[Cause]:
+def _of_family(family: str, knowledge: Knowledge, rules: dict[str, SymptomRule]) -> list[Cause]:
     """Symptoms that the methods written for this family address."""
     names = sorted(
         {

@@ -60,6 +60,11 @@ def scalar(value: str) -> object:
     return value
 
 
+def _line(event: yaml.Event) -> int:
+    """Line of an event, from 0; events of a parsed stream always carry a mark."""
+    return event.start_mark.line if event.start_mark else 0
+
+
 class _Builder:
     """Turn parser events into plain objects, refusing what the format forbids."""
 
@@ -91,7 +96,7 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    self._fail("a second document starts here", event.start_mark.line,
+                    self._fail("a second document starts here", _line(event),
                                "keep one document in a file")  # fmt: skip
             elif not isinstance(
                 event, yaml.StreamStartEvent | yaml.StreamEndEvent | yaml.DocumentEndEvent
@@ -100,13 +105,13 @@ class _Builder:
         return result
 
     def _node(self, event: yaml.Event, events: Iterator[yaml.Event], path: Path_) -> object:
-        line = event.start_mark.line
+        line = _line(event)
         if isinstance(event, yaml.AliasEvent):
             self._fail(f"alias *{event.anchor} is not allowed", line, "write the value out")
-        if getattr(event, "anchor", None):
-            self._fail(f"anchor &{event.anchor} is not allowed", line, "write the value out")
-        if getattr(event, "tag", None):
-            self._fail(f"tag {event.tag} is not allowed", line, "remove it")
+        if anchor := getattr(event, "anchor", None):
+            self._fail(f"anchor &{anchor} is not allowed", line, "write the value out")
+        if tag := getattr(event, "tag", None):
+            self._fail(f"tag {tag} is not allowed", line, "remove it")
         if len(path) > _MAX_DEPTH:
             self._fail(f"nested deeper than {_MAX_DEPTH} levels", line, "flatten it")
         self.lines.setdefault(path, line + self.offset)
@@ -130,7 +135,7 @@ class _Builder:
             if isinstance(event, yaml.MappingEndEvent):
                 break
             key = self._key(event)
-            line = event.start_mark.line
+            line = _line(event)
             if key in result:
                 first = self.lines[(*path, key)]
                 self._fail(f"key {key!r} is given twice, first on line {first}", line,
@@ -140,7 +145,7 @@ class _Builder:
         return result
 
     def _key(self, event: yaml.Event) -> str | int:
-        line = event.start_mark.line
+        line = _line(event)
         if isinstance(event, yaml.ScalarEvent) and not event.anchor and not event.tag:
             key = scalar(event.value) if event.implicit[0] else event.value
             if isinstance(key, str) and key != "<<":

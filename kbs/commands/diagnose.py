@@ -6,20 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import click
-from kbs_engine.diagnose import Diagnosed, diagnose
-from kbs_engine.rows import Call
 
 from kbs.context import Context, pass_context
 from kbs.subjects import Selection, read_subjects, selection_of, selection_options
+from kbs_engine.diagnose import Diagnosed, diagnose
+from kbs_engine.rows import Call
 
 
 @click.command("diagnose", epilog="Example: kbs diagnose report.ncu-rep --launch 2")
 @click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
 @selection_options
 @click.option("--one-call", is_flag=True, help="All launches are one call of the function.")
-@click.option(
-    "--call-time-ns", type=click.FloatRange(min=0), help="Host time of that call, in ns."
-)
+@click.option("--call-time-ns", type=click.FloatRange(min=0), help="Host time of that call, in ns.")
 @pass_context
 def command(context: Context, *, reports: tuple[Path, ...], **options: Any) -> None:
     """What limits each launch of REPORTS (.ncu-rep, ncu CSV or text, rocprof CSV), and why."""
@@ -48,7 +46,7 @@ def run_diagnosis(
 ) -> tuple[Diagnosed, ...]:
     """Read, select and diagnose."""
     store = context.store()
-    subjects = read_subjects(reports, selection, store.metric_map("nvidia"))
+    subjects = read_subjects(reports, selection, store)
     call = None
     if one_call or call_time_ns is not None:
         profiles = [subject.profile for subject in subjects]

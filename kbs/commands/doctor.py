@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 import msgspec
-from kbs_backends.environment import Finding, survey
-from kbs_engine.errors import KbsError
 
 from kbs.context import Context, pass_context
+from kbs_backends.environment import Finding, survey
+from kbs_engine.errors import KbsError
 
 
 @click.command("doctor", epilog="Example: kbs doctor --format markdown > env_check.md")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import click
-import msgspec
-from kbs_engine.vocabulary import METHOD_AXES
 
 from kbs.context import Context, pass_context
+from kbs.render.shapes import hit_shape
 from kbs.subjects import LanguageType
+from kbs_engine.vocabulary import METHOD_AXES
 
 
 @click.command("query", epilog='Example: kbs query "bank conflicts in a transpose" --kind method')
 @click.argument("text", nargs=-1, required=True)
-@click.option("--kind", "kinds", multiple=True, help="method, symptom, hardware, isa, … Repeatable.")
+@click.option(
+    "--kind", "kinds", multiple=True, help="method, symptom, hardware, isa, … Repeatable."
+)
 @click.option("--arch", help="Only what holds on this architecture, for example sm_90a.")
 @click.option("--language", type=LanguageType(), help="Only methods for this language.")
 @click.option("--axis", type=click.Choice(METHOD_AXES), help="Only this axis.")
@@ -33,17 +35,18 @@ def command(
         " ".join(text), kinds=kinds, arch=arch, language=language, axis=axis, limit=limit
     )
     if context.json:
-        results = [msgspec.to_builtins(row) for row in found.results]
-        context.print_json({"results": results, "mode": found.mode})
+        results = [hit_shape(hit) for hit in found.results]
+        context.print_json({"results": results, "mode": found.mode, "note": found.note})
         return
-    for row in found.results:
-        click.secho(f"{row.title}", bold=True, nl=False)
-        click.echo(f"  [{row.kind}]  gpu-wiki/{row.path}:L{row.line}  score {row.score:.4f}")
+    for hit in found.results:
+        row = hit.chunk
+        click.secho(" > ".join([row.title, *row.heading]), bold=True, nl=False)
+        click.echo(f"  [{row.kind}]  gpu-wiki/{row.path}:L{row.line}  score {hit.score:.4f}")
         click.echo(f"  {_excerpt(row.text)}")
     if not found.results:
         click.echo("nothing found; drop a filter or use other words")
-    elif found.mode != "hybrid":
-        click.echo("(words only: the index holds no embeddings)")
+    if found.note:
+        click.echo(f"({found.note})", err=True)
 
 
 def _excerpt(text: str, width: int = 200) -> str:

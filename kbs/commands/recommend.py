@@ -7,24 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
+
+from kbs.commands.diagnose import run_diagnosis
+from kbs.context import Context, pass_context
+from kbs.subjects import Selection, selection_of, selection_options
 from kbs_engine.errors import UsageError
 from kbs_engine.recommend import Options, recommend
 from kbs_engine.recommendations import KernelAdvice
 from kbs_engine.situation import Situation, imagine
 from kbs_engine.vocabulary import LIMITER_ALIASES, LIMITERS
 
-from kbs.commands.diagnose import run_diagnosis
-from kbs.context import Context, pass_context
-from kbs.subjects import Selection, selection_of, selection_options
-
 
 @click.command("recommend", epilog="Example: kbs recommend report.ncu-rep --language triton")
 @click.argument("reports", nargs=-1, type=click.Path(path_type=Path))
 @selection_options
 @click.option("--one-call", is_flag=True, help="All launches are one call of the function.")
-@click.option(
-    "--call-time-ns", type=click.FloatRange(min=0), help="Host time of that call, in ns."
-)
+@click.option("--call-time-ns", type=click.FloatRange(min=0), help="Host time of that call, in ns.")
 @click.option("--symptom", "symptoms", multiple=True, help="A symptom id, without a report.")
 @click.option(
     "--limiter",
@@ -66,9 +65,7 @@ def command(
     _show(context, [recommend(item, store, chosen) for item in items], top)
 
 
-def _situation(
-    selection: Selection, symptoms: tuple[str, ...], limiter: str | None
-) -> Situation:
+def _situation(selection: Selection, symptoms: tuple[str, ...], limiter: str | None) -> Situation:
     work = selection.override
     family = work.kernel if work and work.kernel != "other" else None
     if not (symptoms or limiter or family):
@@ -76,14 +73,15 @@ def _situation(
             "nothing to recommend for",
             remedy="name a report, or --symptom, --limiter or --kernel",
         )
-    return Situation(
-        symptoms=symptoms,
-        limiter=LIMITER_ALIASES.get(limiter, limiter) if limiter else None,
-        family=family,
-        language=selection.language,
-        chip_name=selection.chip,
-        work=work,
-    )
+    told = {
+        "symptoms": symptoms,
+        "limiter": LIMITER_ALIASES.get(limiter, limiter) if limiter else None,
+        "family": family,
+        "language": selection.language,
+        "chip_name": selection.chip,
+        "work": work,
+    }
+    return msgspec.convert(told, Situation)
 
 
 def _date(text: str | None) -> date:
@@ -115,5 +113,3 @@ def _show(context: Context, advices: list[KernelAdvice], top: int) -> None:
     console = context.console()
     for advice in advices:
         show_advice(console, advice, top=top, verbose=context.verbosity > 0)
-
-

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 import msgspec
-from kbs_engine.errors import UsageError
-from kbs_engine.roofline import build_roofline
-from kbs_engine.roofs import Roofline
 
 from kbs.context import Context, pass_context
 from kbs.subjects import Selection, read_subjects, selection_of, selection_options
+from kbs_engine.errors import UsageError
+from kbs_engine.roofline import build_roofline
+from kbs_engine.roofs import Roofline
 
 
 @click.command(
@@ -80,7 +80,7 @@ def _of_report(
 
     store = context.store()
     found = []
-    for subject in read_subjects([report], selection, store.metric_map("nvidia")):
+    for subject in read_subjects([report], selection, store):
         chip = resolve_chip(subject, store, {})
         line = build_roofline(subject.profile.metrics, chip=chip, work=subject.work)
         found.append((subject.profile.name, subject.profile.launch, line))

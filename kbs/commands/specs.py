@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import click
-from kbs_engine.facts import UNKNOWN_NOTE, Chip, Spec
 
 from kbs.context import Context, pass_context
 from kbs.render.shapes import spec_shape
+from kbs_engine.facts import UNKNOWN_NOTE, Chip, Spec
 
 
 @click.command("specs", epilog='Example: kbs specs "NVIDIA H100 80GB HBM3" memory_bandwidth')

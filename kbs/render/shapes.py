@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
 from kbs_engine.facts import Chip, Spec
 from kbs_engine.recommendations import KernelAdvice, KernelDiagnosis
 from kbs_engine.symptoms import Cause
+
+if TYPE_CHECKING:
+    from kbs_ingest.store.searching import Hit
 
 
 def cause_shape(cause: Cause) -> dict[str, Any]:
@@ -72,4 +76,22 @@ def spec_shape(chip: Chip, spec: Spec) -> dict[str, Any]:
         "source": spec.source,
         "grade": spec.grade,
         "measured": spec.measured,
+    }
+
+
+def hit_shape(hit: Hit) -> dict[str, Any]:
+    """One result of `query`."""
+    chunk = hit.chunk
+    return {
+        "kind": chunk.kind,
+        "title": chunk.title,
+        "heading": list(chunk.heading),
+        "path": chunk.path,
+        "line": chunk.line,
+        "citation": f"gpu-wiki/{chunk.path}:L{chunk.line}",
+        "score": hit.score,
+        "text": chunk.text,
+        "axis": chunk.axis or None,
+        "languages": list(chunk.languages),
+        "archs": list(chunk.archs),
     }

@@ -42,7 +42,9 @@ def _headline(console: Console, item: KernelDiagnosis) -> None:
     time = human_ns(item.time_ns) if item.time_ns is not None else "time unknown"
     share = f", {item.time_share:.0%} of the profiled time" if item.time_share is not None else ""
     console.print(f"{item.name}", style="bold", markup=False, end="")
-    console.print(f"  launch {item.launch}, {time}{share}, {item.chip or 'chip unknown'}", markup=False)
+    console.print(
+        f"  launch {item.launch}, {time}{share}, {item.chip or 'chip unknown'}", markup=False
+    )
     limiter = item.limiter
     if item.roofline.limiter_share is not None:
         limiter += f" ({item.roofline.limiter_share:.0%} busy)"
@@ -99,16 +101,16 @@ def _cause(console: Console, cause: Cause) -> None:
         console.print(f"      explains {', '.join(cause.explains)}", style="dim", markup=False)
 
 
-def _not_measurable(
-    console: Console, rows: Sequence[NotMeasurable], *, verbose: bool
-) -> None:
+def _not_measurable(console: Console, rows: Sequence[NotMeasurable], *, verbose: bool) -> None:
     if not rows:
         return
     sections = sorted({name for row in rows for name in row.sections})
     ids = ", ".join(row.id for row in rows)
     if verbose:
         for row in rows:
-            console.print(f"    not measurable: {row.id} needs {', '.join(row.needs)}", markup=False)
+            console.print(
+                f"    not measurable: {row.id} needs {', '.join(row.needs)}", markup=False
+            )
     else:
         console.print(f"  Not measurable here ({len(rows)}): {ids}", style="dim", markup=False)
     work = any(need.startswith("w.") for row in rows for need in row.needs)
@@ -117,7 +119,9 @@ def _not_measurable(
         flags = " ".join(f"--section {name}" for name in sections)
         console.print(f"    ncu {flags} would measure more", style="dim", markup=False)
     if work:
-        console.print("    a work sidecar (NAME.work.yaml) would tell more", style="dim", markup=False)
+        console.print(
+            "    a work sidecar (NAME.work.yaml) would tell more", style="dim", markup=False
+        )
 
 
 def _vendor(console: Console, item: KernelDiagnosis, *, verbose: bool) -> None:
@@ -146,7 +150,9 @@ def show_advice(console: Console, advice: KernelAdvice, *, top: int, verbose: bo
     if rest > 0:
         console.print(f"    … and {rest} more with --top", style="dim", markup=False)
     for warning in advice.anti_strategies:
-        console.print(f"  do not {warning.method} here ({warning.id}): {warning.because}", markup=False)
+        console.print(
+            f"  do not {warning.method} here ({warning.id}): {warning.because}", markup=False
+        )
         console.print(f"      <- {warning.citation}", style="dim", markup=False)
     show_filtered(console, advice.filtered, verbose=verbose)
 
@@ -158,7 +164,9 @@ def _method(console: Console, rank: int, row: Recommendation, *, verbose: bool) 
         f"{row.fit:.2f}",
         markup=False,
     )
-    seen = f"{row.outcomes.helped} of {row.outcomes.tried} helped on {row.outcomes.machines} machines"
+    seen = (
+        f"{row.outcomes.helped} of {row.outcomes.tried} helped on {row.outcomes.machines} machines"
+    )
     past = seen if row.outcomes.tried else "no past outcomes"
     console.print(
         f"       {row.title} [{row.axis}, {row.status}]; predicted to return "

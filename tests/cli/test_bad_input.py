@@ -31,8 +31,7 @@ def reports(report: Path) -> dict[str, tuple[str, bytes]]:
         ),
         "no permission": (
             "perm.txt",
-            b"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU "
-            b"Performance Counters on the target device 0.\n",
+            b"==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access counters\n",
         ),
         "text": ("notes.txt", b"hello\nworld\n"),
         "binary": ("noise.bin", bytes(range(256)) * 40),
@@ -100,6 +99,23 @@ recoverable: p.dram_pct / 100
 message: "{{p.dram_pct:.0f}} %"
 sources: [{{title: By hand}}]
 """
+UNSOURCED = """\
+---
+kind: hardware
+id: odd
+name: Odd
+vendor: nvidia
+architecture: Odd
+arch: sm_90a
+aliases: [Odd GPU]
+---
+# Odd
+
+## Specs
+| Metric | Value | Unit | Basis | Source |
+|---|---|---|---|---|
+| `memory_bandwidth` bandwidth | 3 | TB/s | per chip | |
+"""
 METHOD = (ROOT / "gpu-wiki/methods/memory/smem_padding.md").read_text(encoding="utf-8")
 
 
@@ -112,10 +128,7 @@ def overlay(folder: Path, case: str) -> str:
         ),
         "value without source": (
             "hardware/nvidia/odd.md",
-            "---\nkind: hardware\nid: odd\nname: Odd\nvendor: nvidia\narchitecture: Odd\n"
-            "arch: sm_90a\naliases: [Odd GPU]\n---\n# Odd\n\n## Specs\n"
-            "| Metric | Value | Unit | Basis | Source |\n|---|---|---|---|---|\n"
-            "| `memory_bandwidth` bandwidth | 3 | TB/s | per chip | |\n",
+            UNSOURCED,
         ),
         "unsafe yaml": (
             "symptoms/odd_rule.yaml",

@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from kbs.cli import COMMANDS, cli
 
+from kbs.cli import COMMANDS, cli
 from tests.conftest import ROOT
 
 DOCS = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
@@ -59,7 +59,9 @@ def test_every_option_is_documented(name):
 def test_specs_by_the_name_that_nvidia_smi_prints(kbs):
     ran = kbs("specs", "NVIDIA H100 80GB HBM3", "memory_bandwidth")
     assert ran.code == 0
-    line = "NVIDIA H100 SXM5 80GB HBM3 bandwidth: 3.35 TB/s <- gpu-wiki/hardware/nvidia/h100_sxm.md:L"
+    line = (
+        "NVIDIA H100 SXM5 80GB HBM3 bandwidth: 3.35 TB/s <- gpu-wiki/hardware/nvidia/h100_sxm.md:L"
+    )
     assert line in ran.out
     assert kbs("specs", "h100_sxm", "memory_bandwidth").out == ran.out
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+
 from kbs_engine.facts import Basis, Chip, Citation, Spec
 from kbs_engine.roofline import build_roofline
 from kbs_engine.work import Work

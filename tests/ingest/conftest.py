@@ -19,6 +19,6 @@ def wiki_root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def empty_home(tmp_path: Path) -> Path:
     """An empty home folder."""
     return tmp_path / "home"

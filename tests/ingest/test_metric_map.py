@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
 from kbs_engine.errors import WikiError
 from kbs_ingest.metric_map import load_metric_map
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kbs_engine.errors import InputError, WorkError
 from kbs_ingest.safe_yaml import load
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from kbs_engine.errors import WorkError
 from kbs_ingest.work_file import find_work_file, read_work
 

@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,7 +130,9 @@ def run_children(options: argparse.Namespace, part: str, names: list[str]) -> di
             status, log = run_logged(options, child_command(options, part, left, journal))
             fresh = outcomes(read_journal(journal), status)
         if not fresh:
-            return {**results, "error": f"the child did not start ({status}): {log[-1500:]}"}
+            print(f"the child did not start ({status}): {log[-1500:]}")
+            why = {"error": f"the child did not start ({status}); see record.log"}
+            return {**results, **dict.fromkeys(left, why)}
         results.update(fresh)
         left = [name for name in left if name not in results]
     for name in left:
@@ -140,6 +143,8 @@ def run_children(options: argparse.Namespace, part: str, names: list[str]) -> di
 def run_logged(options: argparse.Namespace, command: list[str]) -> tuple[str, str]:
     """Run ``command``; its output goes to the log and the screen. Returns status and output."""
     seconds = max(5.0, options.deadline - time.monotonic())
+    if shutil.which(command[0]) is None:
+        return f"{command[0]} is not on PATH", ""
     child = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -286,7 +291,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     options.deadline = time.monotonic() + options.limit_s
     shown = (arguments if arguments is not None else sys.argv[1:])
     options.command = "python3 tests/planted/record.py " + " ".join(
-        "OUT" if index and shown[index - 1] == "--out" else word for index, word in enumerate(shown)
+        "DIR" if index and shown[index - 1] in {"--out", "--build-dir"} else word
+        for index, word in enumerate(shown)
     )
     return options
 

@@ -6,6 +6,7 @@ from typing import Any
 
 _MARK = re.compile(r"^#\s*kbs:signature\s+(?P<call>.+)$", re.MULTILINE)
 _OPTIONS = re.compile(r"^#\s*kbs:options\s+(?P<options>.+)$", re.MULTILINE)
+_ENVIRONMENT = re.compile(r"^#\s*kbs:env\s+(?P<pairs>.+)$", re.MULTILINE)
 
 
 class MarkError(ValueError):
@@ -30,3 +31,10 @@ def mark_of(text: str) -> tuple[str, dict[str, Any], dict[str, Any]]:
 def _keywords(call: ast.expr | None) -> dict[str, Any]:
     keywords = call.keywords if isinstance(call, ast.Call) else []
     return {k.arg: ast.literal_eval(k.value) for k in keywords if k.arg is not None}
+
+
+def environment_of(text: str) -> dict[str, str]:
+    """Return the variables of a `# kbs:env NAME=value` comment, which switch compiler features."""
+    found = _ENVIRONMENT.search(text)
+    pairs = found["pairs"].split() if found is not None else []
+    return dict(pair.split("=", 1) for pair in pairs)

@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,11 @@ import yaml
 from kbs_backends.disasm import parse_amdgcn, parse_sass
 from kbs_backends.disasm.tools import DisassemblerFailure, disassemble_cubin, find_nvdisasm
 from kbs_engine.signatures import FunctionListing, Signature, SignatureVerdict, verdict
+
+try:
+    from tests.probes.probe_marks import environment_of
+except ImportError:  # run as a script
+    pass
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNATURES = ROOT / "gpu-wiki" / "signatures"
@@ -106,7 +111,7 @@ def run_signature(signature: Signature, archs: Iterable[str], cache: Path) -> li
 def listing(path: Path, arch: str, cache: Path) -> tuple[FunctionListing, ...]:
     """Return the parsed functions of a probe; text is cached by source, target and tool."""
     text = path.read_text()
-    tool = _nvcc_version() if path.suffix == ".cu" else _triton_version()
+    tool = _cuda_version() if path.suffix == ".cu" else _triton_version()
     key = hashlib.sha256(f"{text}\0{arch}\0{tool}".encode()).hexdigest()
     stored = cache / f"{key}.s"
     if not stored.exists():
@@ -124,9 +129,11 @@ def listing(path: Path, arch: str, cache: Path) -> tuple[FunctionListing, ...]:
 _VERSIONS: dict[str, str] = {}
 
 
-def _nvcc_version() -> str:
+def _cuda_version() -> str:
     if "nvcc" not in _VERSIONS:
-        _VERSIONS["nvcc"] = _run(["nvcc", "--version"])
+        nvdisasm = find_nvdisasm()
+        reader = _run([str(nvdisasm), "--version"]) if nvdisasm is not None else ""
+        _VERSIONS["nvcc"] = _run(["nvcc", "--version"]) + reader
     return _VERSIONS["nvcc"]
 
 
@@ -154,8 +161,10 @@ def _compile_cuda(path: Path, arch: str, stem: Path) -> str:
     return text
 
 
-def _run(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=environment
+    )
     if done.returncode != 0:
         msg = f"{' '.join(command)} ended with {done.returncode}: {done.stderr}"
         raise ProbeError(msg)
@@ -170,8 +179,9 @@ def _compile_triton(path: Path, arch: str) -> str:
 
 
 def default_cache() -> Path:
-    """Return the folder for compiled probes."""
-    return Path(os.environ.get("KBS_PROBE_CACHE", ROOT / ".cache" / "probes"))
+    """Return the folder for compiled probes: KBS_PROBE_CACHE, else the user's cache folder."""
+    base = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+    return Path(os.environ.get("KBS_PROBE_CACHE", str(Path(base) / "kbs" / "probes")))
 
 
 def main(methods: Sequence[str]) -> int:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kbs_ingest.readers.dispatch import read_report
+    from kbs_ingest.readers.dispatch import read_report, report_vendor
 
-__all__ = ["read_report"]
+__all__ = ["read_report", "report_vendor"]
 
 
 def __getattr__(name: str) -> object:
     """Import the readers on first use: the report worker starts faster without them."""
-    if name == "read_report":
-        from kbs_ingest.readers.dispatch import read_report
+    if name in __all__:
+        from kbs_ingest.readers import dispatch
 
-        return read_report
+        return getattr(dispatch, name)
     msg = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(msg)

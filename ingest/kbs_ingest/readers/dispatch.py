@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_TEXT_BYTES: Final = 1_000_000_000
 _HEAD: Final = 4096
+_VENDOR_HEAD: Final = 1_000_000
+_AMD: Final = re.compile(r"\bDispatch_I[dD]\b|\bKernelName\b.*\bgpu-id\b|\bKernel_Name\b")
 
 
 def read_report(path: Path, metric_map: MetricMap) -> Report:
@@ -29,6 +32,7 @@ def read_report(path: Path, metric_map: MetricMap) -> Report:
         return rocprof.read_folder(path, metric_map)
     head = _bytes(path, _HEAD)
     if head.startswith(ncu_rep.MAGICS):
+        _nvidia(path, metric_map)
         return ncu_rep.read(path, metric_map)
     refused.binary(head, path)
     text = decode(_bytes(path))
@@ -36,6 +40,17 @@ def read_report(path: Path, metric_map: MetricMap) -> Report:
         raise ReportError("the file is empty", where=str(path), remedy="profile or export again")
     report = _read_text(text, path, metric_map)
     return msgspec.structs.replace(report, notes=(*report.notes, *refused.notes(text)))
+
+
+def report_vendor(path: Path) -> Literal["nvidia", "amd"]:
+    """Whose tool wrote a report, so that the caller can choose the metric map.
+
+    Anything that is not plainly AMD's counts as NVIDIA's; read_report then says what it is.
+    """
+    if path.is_dir():
+        return "amd"
+    head = _bytes(path, _VENDOR_HEAD)
+    return "amd" if _AMD.search(decode(head)) else "nvidia"
 
 
 def _read_text(text: str, path: Path, metric_map: MetricMap) -> Report:
@@ -48,10 +63,22 @@ def _read_text(text: str, path: Path, metric_map: MetricMap) -> Report:
         mine = [table for table in found if fits(table.header)]
         if mine:
             _some_rows(mine, text, path)
+            if read is not rocprof.read:
+                _nvidia(path, metric_map)
             return read(mine, path, metric_map)
     if ncu_text.is_text(text):
+        _nvidia(path, metric_map)
         return ncu_text.read(text, path, metric_map)
     raise refused.unknown(text, path)
+
+
+def _nvidia(path: Path, metric_map: MetricMap) -> None:
+    if metric_map.vendor != "nvidia":
+        raise ReportError(
+            "this is output of NVIDIA's ncu, but the metric map is AMD's",
+            where=str(path),
+            remedy="read it with gpu-wiki/metrics/nvidia.yaml",
+        )
 
 
 def _some_rows(found: list[Table], text: str, path: Path) -> None:

@@ -66,9 +66,9 @@ def read(path: Path, metric_map: MetricMap, *, timeout_s: float = TIMEOUT_S) -> 
     answer = _ask(path, metric_map, timeout_s)
     if not answer.launches:
         raise ReportError(
-            "the report holds no kernel",
+            "the report holds no kernel that can be read",
             where=str(path),
-            remedy="profile again; check the --kernel-name and --launch-count filters",
+            remedy="profile again: the filters matched no kernel, or the file is damaged",
         )
     launches = [_launch(number, action) for number, action in enumerate(answer.launches)]
     return Report(
@@ -137,7 +137,7 @@ def _explain(path: Path, status: int, complaint: str) -> NoReturn:
         message = f"NVIDIA's report reader crashed on it (signal {-status})"
         raise _error(path, message, "the file is damaged or cut off; profile again, ")
     message = f"NVIDIA's report reader refused it: {last}"
-    raise _error(path, message, "the file may be damaged, cut off, or newer than ncu_report; ")
+    raise _error(path, message, "profile again, update ncu-report if the file is newer, ")
 
 
 def _error(path: Path, message: str, remedy: str) -> ReportError:

@@ -63,7 +63,8 @@ def read(text: str, path: Path, metric_map: MetricMap) -> Report:
     scan.finish()
     style = decide(((cell.value, cell.name in WHOLE) for cell in scan.cells), path)
     _fill(scan, style, Labels(metric_map), path)
-    kept = [one for one in scan.launches if one.values or one.rules]
+    measured = {cell.launch for cell in scan.cells}
+    kept = [one for one in scan.launches if one.number in measured or one.rules]
     if not kept:
         raise ReportError(
             "kernels are named but no metric follows",

@@ -51,15 +51,26 @@ def _text(action: Any, name: str) -> str:
     return "" if metric is None or not metric.has_value() else str(metric.value())
 
 
+def _speedup(estimate: dict[str, Any]) -> dict[str, Any]:
+    value = estimate.get("speedup")
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        value = None
+    return {"type": estimate.get("type", 0), "speedup": value}
+
+
 def _action(action: Any, wanted: list[str]) -> dict[str, Any]:
     major, minor = _text(action, f"{_CC}major"), _text(action, f"{_CC}minor")
     try:
         results = action.rule_results_as_dicts()
     except (AttributeError, RuntimeError, ValueError):
         results = []
+    kernel = action.workload_type() == action.WorkloadType_KERNEL
+    name = action.name(action.NameBase_DEMANGLED) or action.name()
+    if kernel and not name:
+        raise ValueError("a kernel without a name: the file is cut off or damaged")
     return {
-        "name": action.name(action.NameBase_DEMANGLED) or action.name(),
-        "kernel": action.workload_type() == action.WorkloadType_KERNEL,
+        "name": name or "range",
+        "kernel": kernel,
         "chip": _text(action, "device__attribute_display_name"),
         "compute_capability": f"{major}.{minor}" if major and minor else "",
         "values": _values(action, wanted),
@@ -70,7 +81,7 @@ def _action(action: Any, wanted: list[str]) -> dict[str, Any]:
                 "rule": result.get("rule_identifier", ""),
                 "section": result.get("section_identifier", ""),
                 "message": result.get("rule_message", {}),
-                "speedup": result.get("speedup_estimation", {}),
+                "speedup": _speedup(result.get("speedup_estimation", {})),
             }
             for result in results
         ],

@@ -24,7 +24,7 @@ class ConditionChecker:
 
     def faults(self, condition: Condition) -> list[tuple[str, str]]:
         """Pairs of field name and message; empty when the condition is sound."""
-        found = []
+        found: list[tuple[str, str]] = []
         listed = {*condition.needs, *condition.optional}
         for field in ("needs", "optional"):
             names = getattr(condition, field)

@@ -166,7 +166,8 @@ def _mark(rule: Condition) -> str:
 
 
 def _share(expression: str) -> str:
-    return f"coalesce(greatest(0, least(1, TRY(({expression})::DOUBLE))), 0)"
+    # Inside, because greatest and least pass over NULL and would make 1 of it.
+    return f"greatest(0, least(1, coalesce(TRY(({expression})::DOUBLE), 0)))"
 
 
 def _literals(rows: Sequence[Rows], columns: Sequence[str]) -> tuple[str, list[Any]]:

@@ -76,7 +76,7 @@ class Home(msgspec.Struct, frozen=True):
     def current_generation(self) -> Path | None:
         """The folder that CURRENT names; None before the first ingest."""
         try:
-            name = self.current.read_text(encoding="ascii").strip()
+            name = self.current.read_text(encoding="utf-8").strip()
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
@@ -147,7 +147,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def swap_current(home: Home, folder: Path) -> None:
     """Let new readers open ``folder``; a crash leaves the old pointer or the new one."""
-    _write_durably(home.current, f"{folder.name}\n".encode("ascii"))
+    _write_durably(home.current, f"{folder.name}\n".encode())
 
 
 def _write_durably(path: Path, data: bytes) -> None:

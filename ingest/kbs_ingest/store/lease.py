@@ -7,40 +7,46 @@ Where the system has no such lock (Windows), open files resist removal by themse
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from pathlib import Path
-from typing import BinaryIO
 
 if sys.platform != "win32":
     import fcntl
 
 
 class Lease:
-    """One reader's hold on one generation."""
+    """One reader's hold on one generation, until ``release`` or the end of the object."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, descriptor: int) -> None:
         """Keep the locked file open."""
-        self._file = file
+        self._descriptor = descriptor
 
     @classmethod
     def take(cls, path: Path) -> Lease | None:
         """Hold ``path``; None when it is gone."""
         try:
-            file = path.open("rb")
+            descriptor = os.open(path, os.O_RDONLY)
         except OSError:
             return None
         if sys.platform != "win32":
             # A file system without locks (some NFS) leaves the two kept generations as guard.
             with contextlib.suppress(OSError):
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         if path.exists():
-            return cls(file)
-        file.close()
+            return cls(descriptor)
+        os.close(descriptor)
         return None
 
     def release(self) -> None:
         """Let go."""
-        self._file.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __del__(self) -> None:
+        """A reader that nobody closed holds nothing back."""
+        self.release()
 
 
 def is_free(path: Path) -> bool:

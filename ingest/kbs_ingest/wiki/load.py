@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from kbs_engine.metrics import MetricMap
 from kbs_ingest.rules.columns import Columns
 from kbs_ingest.wiki.chips import build_chips
@@ -96,5 +98,17 @@ def _chunks(merged: RootReader) -> tuple[Chunk, ...]:
     for chunk in merged.chunks:
         kind = kinds.get(chunk.owner, chunk.kind) if chunk.kind == "spec" else chunk.kind
         if current.get((kind, chunk.owner), chunk.path) == chunk.path:
-            kept[chunk.id] = chunk
+            kept[chunk.id] = _with_archs(chunk, merged)
     return tuple(sorted(kept.values(), key=lambda chunk: (chunk.path, chunk.line, chunk.id)))
+
+
+def _with_archs(chunk: Chunk, merged: RootReader) -> Chunk:
+    """A method's text speaks for the architectures that have all features it requires."""
+    page = merged.methods.get(chunk.owner) if chunk.kind == "method" else None
+    if page is None or not page.method.requires or chunk.archs:
+        return chunk
+    have = [
+        set(merged.features[name].archs) for name in page.method.requires if name in merged.features
+    ]
+    archs = tuple(sorted(set.intersection(*have))) if have else ()
+    return msgspec.structs.replace(chunk, archs=archs)

@@ -181,8 +181,8 @@ def _sections(tokens: list[Token], lines: list[str], tables: list[Table]) -> lis
     if any(line.strip() for line in lines[:first]):
         sections.append(_section(_Head(0, 0, 0, ""), (), first, lines, tables))
     path: list[tuple[int, str]] = []
-    ends = [head.line for head in starts[1:]] + [len(lines)]
-    for head, end in zip(starts, ends, strict=True):
+    ends = [*(head.line for head in starts[1:]), len(lines)]
+    for head, end in zip(starts, ends, strict=False):  # one end too many without headings
         path = [part for part in path if part[0] < head.level]
         path.append((head.level, head.title))
         sections.append(_section(head, tuple(name for _, name in path), end, lines, tables))

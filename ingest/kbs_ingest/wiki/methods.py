@@ -72,10 +72,19 @@ def read_method(front: YamlPart, page: Document, path: str, faults: Faults) -> M
         faults.add_error(error)
         return None
     except ValueError as problem:
-        faults.add(front.at(), str(problem), "see docs/wiki-format.md, Method pages")
+        place = front.at(*_place(head))
+        faults.add(place, str(problem), "see docs/wiki-format.md, Method pages")
         return None
     _check_page(head, front, page, path, faults)
     return MethodPage(method=method, front=front)
+
+
+def _place(head: MethodFront) -> tuple[str, ...]:
+    """Where that stands which the record refuses."""
+    for symptom, weight in head.addresses.items():
+        if not 0.0 < weight <= 1.0:
+            return "addresses", symptom
+    return ("status",)
 
 
 def _check_page(

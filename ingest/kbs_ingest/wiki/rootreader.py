@@ -109,7 +109,7 @@ class RootReader:
         self.chunks.extend(
             cut.spec_chunk(spec, head.name or owner, arch)
             for spec in found.specs
-            if spec.value is not None
+            if spec.value is not None and head.kind != "limits"
         )
 
     def _method(self, file: WikiFile, front: YamlPart, page: Document) -> None:

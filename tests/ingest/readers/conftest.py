@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from kbs_ingest.metric_map import load_metric_map
 from kbs_ingest.readers import read_report
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.ingest.readers import layouts as L  # noqa: N812
 import pytest
+
+from tests.ingest.readers import layouts as L  # noqa: N812
 
 
 def test_details_of_2020(one):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kbs_engine.errors import ReportError
 from kbs_ingest.readers.numbers import POINT, AmbiguousError, Style, is_absent, parse, style_of
 
@@ -64,7 +65,7 @@ def test_parse(text, mark, value):
 
 @pytest.mark.parametrize("text", ["12,34", "1,2345", "1.2.3", "1.234,5", "0x10", "12abc", "1,,2"])
 def test_what_does_not_fit_the_style_is_an_error(text):
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         parse(text, POINT)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
+
 from kbs_engine.errors import ReportError
 from kbs_ingest.readers import read_report
 from tests.ingest.readers import layouts as L  # noqa: N812
@@ -78,8 +79,7 @@ CASES = {
     ),
     "damaged id": (RAW.replace('"0","473"', '"","473"'), "id", "again"),
     "text without a table": (
-        "  saxpy (4, 1, 1)x(8, 1, 1), Context 1, Stream 7, Device 0, CC 9.0\n"
-        "    ---- ---- ----\n",
+        "  saxpy (4, 1, 1)x(8, 1, 1), Context 1, Stream 7, Device 0\n    ---- ---- ----\n",
         "no metric",
         "--page raw",
     ),

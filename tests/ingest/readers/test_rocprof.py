@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from kbs_engine.errors import ReportError
-from kbs_ingest.readers import read_report
+from kbs_ingest.readers import read_report, report_vendor
 from tests.ingest.readers import layouts as L  # noqa: N812
 
 
@@ -72,3 +73,14 @@ def test_a_counter_given_twice_with_other_values_is_flagged(read_text, amd):
 def test_damaged_exports(read_text, amd, text, message):
     with pytest.raises(ReportError, match=message):
         read_text(text, metric_map=amd)
+
+
+def test_the_vendor_is_told_before_reading(tmp_path, shipped):
+    path = tmp_path / "export.csv"
+    for text in (L.COUNTERS_V3, L.TRACE_V3, L.PMC_PERF):
+        path.write_text(text)
+        assert report_vendor(path) == "amd"
+    path.write_text(L.DETAILS_2020)
+    assert report_vendor(path) == "nvidia"
+    assert report_vendor(shipped("ncu-rep")) == "nvidia"
+    assert report_vendor(tmp_path) == "amd"

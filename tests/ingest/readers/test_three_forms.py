@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 
 import pytest
+
 from kbs_ingest.readers import read_report
 from kbs_ingest.readers.vendor_units import parse_unit
 
@@ -84,9 +85,7 @@ def test_raw_csv_lacks_nothing_but_the_opcode_mix(reports, nvidia):
         name for name, rule in nvidia.metrics.items()
         if any(term[0].startswith("opcode:") for term in rule.sum)
     }  # fmt: skip
-    for truth, raw in zip(
-        reports["ncu-rep"].profiles, reports["raw.csv"].profiles, strict=True
-    ):
+    for truth, raw in zip(reports["ncu-rep"].profiles, reports["raw.csv"].profiles, strict=True):
         missing = truth.metrics.keys() - raw.metrics.keys()
         assert {one for one in missing if not one.startswith("opcode_")} == mix
 
@@ -94,9 +93,7 @@ def test_raw_csv_lacks_nothing_but_the_opcode_mix(reports, nvidia):
 @pytest.mark.parametrize("form", ["details.csv", "details.txt"])
 def test_details_agree_with_the_report_within_two_decimals(reports, form, shipped):
     steps = details_steps(shipped("details.csv"))
-    for truth, shown in zip(
-        reports["ncu-rep"].profiles, reports[form].profiles, strict=True
-    ):
+    for truth, shown in zip(reports["ncu-rep"].profiles, reports[form].profiles, strict=True):
         assert len(shown.metrics) > 55
         for name, value in shown.metrics.items():
             step = max(steps[truth.launch].values()) if name == "dram_bytes_per_s" else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from kbs_ingest.readers.vendor_units import Unit, fits, parse_unit
 
 
@@ -26,7 +27,9 @@ def test_known(text, quantity, factor):
     assert parse_unit(text) == Unit(quantity, pytest.approx(factor))
 
 
-@pytest.mark.parametrize("text", ["Kibyte", "KB", "min", "%/Kbyte", "bytes per s", "/s", "ns/", "x"])
+@pytest.mark.parametrize(
+    "text", ["Kibyte", "KB", "min", "%/Kbyte", "bytes per s", "/s", "ns/", "x"]
+)
 def test_unknown_is_never_guessed(text):
     assert parse_unit(text) is None
 

@@ -1,0 +1,102 @@
+"""A wiki read whole, with every fault kept instead of the first few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from kbs_engine.errors import WikiError
+from kbs_engine.metrics import MetricMap
+from kbs_ingest.rules.columns import Columns
+from kbs_ingest.wiki.chips import build_chips
+from kbs_ingest.wiki.crosscheck import Names, crosscheck
+from kbs_ingest.wiki.faults import Fault, Faults
+from kbs_ingest.wiki.markdown import parse
+from kbs_ingest.wiki.rootreader import RootReader
+from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
+from kbs_ingest.wikicheck.model import Collected, WikiFault
+from kbs_ingest.wikicheck.tables import PageTables, read_tables
+
+_BY_ID = (
+    "pages", "measured", "methods", "rules", "features", "signatures", "cases",
+)  # fmt: skip
+_BY_MESSAGE = (
+    ("has no source", "source_missing"),
+    ("does not stand in '## Sources'", "source_key"),
+    (" names ", "duplicate_alias"),
+    ("the alias ", "duplicate_alias"),
+)
+
+
+def collect(paths: Sequence[Path]) -> Collected:
+    """Read all roots; WikiError only when a root is no folder."""
+    faults = Faults()
+    roots = name_roots(paths)
+    files = [file for root in roots for file in read_files(root, faults)]
+    readers: dict[str, RootReader] = {}
+    for file in files:
+        readers.setdefault(file.root.name, RootReader(faults)).read(file)
+    merged = _lay_over(list(readers.values()), faults)
+    names = Names(
+        methods=merged.methods,
+        rules=merged.rules,
+        features=merged.features,
+        signatures=merged.signatures,
+        groups=tuple(merged.groups),
+        columns=Columns(name for part in merged.maps.values() for name in part.metrics),
+    )
+    crosscheck(names, faults)
+    chips = build_chips(merged.pages, list(merged.measured.values()), faults)
+    return Collected(
+        roots=roots,
+        files=tuple(files),
+        merged=merged,
+        chips=chips,
+        tables=_tables(files, merged),
+        refused=tuple(_with_check(fault) for fault in faults.found),
+    )
+
+
+def _lay_over(readers: Sequence[RootReader], faults: Faults) -> RootReader:
+    """Later roots replace what they redefine, as in ``load_files``."""
+    merged = RootReader(faults)
+    for reader in readers:
+        for name in _BY_ID:
+            getattr(merged, name).update(getattr(reader, name))
+        merged.groups.extend(reader.groups)
+        for vendor, part in reader.maps.items():
+            before = merged.maps.get(vendor)
+            metrics = {**(before.metrics if before else {}), **part.metrics}
+            merged.maps[vendor] = MetricMap(vendor=part.vendor, metrics=metrics)
+    return merged
+
+
+def _tables(files: Sequence[WikiFile], merged: RootReader) -> dict[str, PageTables]:
+    pages = (*merged.pages.values(), *merged.measured.values())
+    wanted = {page.citation.path for page in pages}
+    found = {}
+    for file in files:
+        if file.path in wanted:
+            try:
+                found[file.path] = read_tables(parse(file.text(), file.path), file.path)
+            except WikiError:  # the reader has told it
+                continue
+    return found
+
+
+def _with_check(fault: Fault) -> WikiFault:
+    """A fault of the reader under the check that it belongs to."""
+    path, _, line = fault.where.rpartition(":")
+    in_hardware = "/hardware/" in f"/{path}"
+    check = "format"
+    for piece, name in _BY_MESSAGE:
+        if piece in fault.message and (in_hardware or not name.startswith("dup")):
+            check = name
+            break
+    return WikiFault(
+        file=path if line.isdigit() else fault.where,
+        line=int(line) if line.isdigit() else 1,
+        check=check,
+        message=fault.message,
+        remedy=fault.remedy,
+    )

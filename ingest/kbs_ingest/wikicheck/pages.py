@@ -1,0 +1,130 @@
+"""Methods, symptoms and signatures: what must stand beside what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from kbs_engine.errors import WikiError
+from kbs_engine.symptoms import Source
+from kbs_ingest.wiki.markdown import Document, parse
+from kbs_ingest.wiki.methods import LANGUAGE_HEADINGS
+from kbs_ingest.wiki.model import SignatureFile
+from kbs_ingest.wiki.shapes import YamlPart
+from kbs_ingest.wiki.source import WikiFile
+from kbs_ingest.wikicheck.model import Collected, Collector
+
+_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+PROBE_FOLDER = "signatures/probes"
+
+
+def check_pages(wiki: Collected, out: Collector) -> None:
+    """All checks of methods, symptoms and signatures."""
+    files = {file.path: file for file in wiki.files}
+    for name, signature in wiki.merged.signatures.items():
+        _check_probes(name, signature, files, out)
+    _check_signature_links(wiki, out)
+    _check_addressed(wiki, out)
+    for method in wiki.merged.methods.values():
+        _check_titles(method.front, method.method.sources, out)
+        file = files.get(method.method.citation.path)
+        if file is not None:
+            _check_code(file, out)
+    for rule in wiki.merged.rules.values():
+        _check_titles(rule.part, rule.rule.sources, out)
+
+
+def _check_probes(
+    name: str, found: SignatureFile, files: Mapping[str, WikiFile], out: Collector
+) -> None:
+    path = found.citation.path
+    where = f"{path}:{found.citation.line}"
+    claims = found.signature.claims
+    if all(getattr(claim, "not_observable", None) for claim in claims):
+        return
+    probes = found.signature.probes
+    folder = f"{path.rpartition('/')[0]}/probes"
+    for side in ("positive", "negative"):
+        listed = getattr(probes, side) if probes else ()
+        names = (listed,) if isinstance(listed, str) else tuple(listed or ())
+        if not names:
+            out.add(
+                where,
+                "probes",
+                f"the signature of {name} has no {side} probe",
+                f"add a kernel to {PROBE_FOLDER}/ and name it under probes",
+            )
+        for probe in names:
+            if f"{folder}/{probe}" not in files:
+                out.add(
+                    where,
+                    "probes",
+                    f"the {side} probe {probe} does not lie in {folder}/",
+                    "add the file, or correct its name",
+                )
+
+
+def _check_signature_links(wiki: Collected, out: Collector) -> None:
+    """A method with a signature file names it; crosscheck has looked at the other direction."""
+    for name, signature in wiki.merged.signatures.items():
+        method = wiki.merged.methods.get(name)
+        if method is None:
+            continue
+        named = (method.method.signature or "").removesuffix(".yaml")
+        if named != name:
+            out.add(
+                method.front.at("signature"),
+                "signature_link",
+                f"{signature.citation.path} proves {name}, whose page names "
+                f"{method.method.signature or 'no signature'}",
+                f"write `signature: {name}.yaml`",
+            )
+
+
+def _check_addressed(wiki: Collected, out: Collector) -> None:
+    addressed = {
+        symptom for page in wiki.merged.methods.values() for symptom in page.method.addresses
+    }
+    for id_, page in wiki.merged.rules.items():
+        if id_ in addressed or page.rule.axis == "none":
+            continue
+        out.add(
+            page.part.at("id"),
+            "symptom_unaddressed",
+            f"no method addresses {id_}",
+            "name it under `addresses` of a method, or say in its notes why nothing cures it",
+            severity="warning",
+        )
+
+
+def _check_titles(part: YamlPart, sources: Iterable[Source], out: Collector) -> None:
+    for number, source in enumerate(sources):
+        if not source.title.strip():
+            out.add(
+                part.at("sources", number),
+                "source_title",
+                "the source has no title",
+                "name the document and the place in it",
+            )
+
+
+def _check_code(file: WikiFile, out: Collector) -> None:
+    try:
+        page = parse(file.text(), file.path)
+    except WikiError:  # the reader has told it
+        return
+    for section in page.sections:
+        if "How" not in section.heading or section.title not in LANGUAGE_HEADINGS:
+            continue
+        if not _FENCE.search(_with_children(page, section.heading)):
+            out.add(
+                f"{file.path}:{section.line}",
+                "code_block",
+                f"'### {section.title}' shows no code",
+                "add a fenced block that compiles, or take the heading and the language out",
+            )
+
+
+def _with_children(page: Document, heading: tuple[str, ...]) -> str:
+    size = len(heading)
+    return "\n".join(part.text for part in page.sections if part.heading[:size] == heading)

@@ -1,0 +1,265 @@
+"""Peaks against arithmetic, their sparse rows and their sibling pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from kbs_engine.facts import Chip, Spec
+from kbs_ingest.wikicheck.model import Collected, Collector
+from kbs_ingest.wikicheck.tables import PageTables
+
+RATIO_TOLERANCE = 0.01
+ARITHMETIC_TOLERANCE = 0.02
+SAME = 0.002
+"""Two figures are the same print of one number: 1978.9 and 1979."""
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One chip page with its rows, own and inherited."""
+
+    chip: Chip
+    tables: PageTables
+    own: tuple[Spec, ...]
+    """Rows on the page itself that state a number."""
+
+    def number(self, metric: str) -> float | None:
+        """The chip-wide documented value in base units."""
+        for spec in self.chip.specs:
+            if spec.metric == metric and not spec.measured and spec.basis.scope != "die":
+                return spec.base_value
+        return None
+
+
+class Expected(msgspec.Struct, frozen=True, kw_only=True):
+    """What arithmetic says about one peak. ``value`` None: only a power of two is asked for."""
+
+    value: float | None
+    units: float
+    clock: float
+    rate: float | None
+
+
+def check_peaks(wiki: Collected, out: Collector) -> int:
+    """Check every peak of every chip page; return how many were compared with arithmetic."""
+    parts = list(_parts(wiki))
+    compared = 0
+    for part in parts:
+        siblings = [
+            other
+            for other in parts
+            if other is not part and other.chip.architecture == part.chip.architecture
+        ]
+        blamed: set[int] = set()
+        confirmed: set[int] = set()
+        for row in part.own:
+            if not row.metric.startswith("peak_") or row.basis.scope == "die":
+                continue
+            compared += _check_row(part, row, siblings, (blamed, confirmed), out)
+        _check_ratios(part, blamed, confirmed, out)
+    return compared
+
+
+def _parts(wiki: Collected) -> Iterator[Part]:
+    for page in wiki.chips.values():
+        path = page.chip.citation.path
+        tables = wiki.tables.get(path)
+        if tables is None:
+            continue
+        own = tuple(
+            spec
+            for spec in page.chip.specs
+            if spec.citation.path == path and not spec.measured and spec.base_value is not None
+        )
+        yield Part(chip=page.chip, tables=tables, own=own)
+
+
+def _check_row(
+    part: Part,
+    row: Spec,
+    siblings: list[Part],
+    marks: tuple[set[int], set[int]],
+    out: Collector,
+) -> bool:
+    """Blame one row at most once; true when arithmetic could be done."""
+    blamed, confirmed = marks
+    value = row.base_value or 0.0
+    expected = _expected(part, row)
+    line = row.citation.line
+    where = f"{row.citation.path}:{line}"
+    if expected is not None and _agrees(row, value, expected):
+        confirmed.add(line)
+        if expected.value is not None:
+            return True
+    if row.basis.density == "dense" and (twin := _sparse_twin(part, row, siblings, confirmed)):
+        blamed.add(line)
+        out.add(
+            where,
+            "sparse_as_dense",
+            f"{row.metric} {_shown(row)} is marked dense and equals the sparse figure of {twin}",
+            "give the dense figure, or mark the row sparse",
+        )
+        return expected is not None
+    if expected is None or line in confirmed:
+        return expected is not None
+    if part.tables.exception("peak_arithmetic", row.metric):
+        return True
+    blamed.add(line)
+    _blame(part, row, expected, siblings, out)
+    return True
+
+
+def _blame(
+    part: Part, row: Spec, expected: Expected, siblings: list[Part], out: Collector
+) -> None:
+    """Say which of the known mistakes a peak that fails arithmetic is."""
+    where = f"{row.citation.path}:{row.citation.line}"
+    value = row.base_value or 0.0
+    told = _told(row, expected, value)
+    if row.basis.density == "dense" and expected.value and _near(
+        value, 2 * expected.value, ARITHMETIC_TOLERANCE
+    ):
+        out.add(
+            where,
+            "sparse_as_dense",
+            f"{row.metric} {_shown(row)} is marked dense and is twice {told}",
+            "give the dense figure, or mark the row sparse",
+        )
+        return
+    for other in siblings:
+        for spec in other.own:
+            same = (spec.metric, spec.basis.density) == (row.metric, row.basis.density)
+            if same and _near(value, spec.base_value or 0.0, SAME):
+                out.add(
+                    where,
+                    "sibling_value",
+                    f"{row.metric} {_shown(row)} is the value of {other.chip.id} "
+                    f"(gpu-wiki/{spec.citation.path}:L{spec.citation.line}); "
+                    f"{part.chip.id} has {told}",
+                    "give the figure of this form factor",
+                )
+                return
+    out.add(
+        where,
+        "peak_arithmetic",
+        f"{row.metric} {_shown(row)} disagrees with {told}",
+        "correct the row that is wrong, or add a sourced row under Exceptions",
+    )
+
+
+def _told(row: Spec, expected: Expected, value: float) -> str:
+    base = f"{expected.units:g} units × {{}} per clock × {expected.clock / 1e6:g} MHz"
+    if expected.value is not None and expected.rate is not None:
+        return f"{base.format(f'{expected.rate:g}')} = {expected.value / 1e12:.5g} T per second"
+    rate = value / expected.units / expected.clock
+    half = " (half of it, as sparse)" if row.basis.density == "sparse" else ""
+    return (
+        f"{base.format(f'{rate:.5g}')}, a rate that is no power of two within 2 %{half}"
+    )
+
+
+def _expected(part: Part, row: Spec) -> Expected | None:
+    """Units × rate × clock, where all stand on the page or the page that it inherits."""
+    units = part.number("unit_count")
+    if not units:
+        return None
+    rate = _rate(part, row)
+    clock = row.basis.clock_hz
+    if clock is None and rate is not None:
+        name = "tensor_clock" if row.metric.endswith("_tensor") else "clock_boost"
+        clock = part.number(name) or part.number("clock_boost")
+    if not clock:
+        return None
+    if rate is not None and row.basis.density == "sparse":
+        rate *= 2
+    value = None if rate is None else units * rate * clock
+    return Expected(value=value, units=units, clock=clock, rate=rate)
+
+
+def _rate(part: Part, row: Spec) -> float | None:
+    """The documented dense rate for the peak; the one of its accumulate type where several stand."""
+    tensor = row.metric.endswith("_tensor")
+    dtype = row.metric.removeprefix("peak_").removesuffix("_tensor")
+    name = f"{'tensor_' if tensor else ''}ops_per_clock_{dtype}"
+    rows = [
+        spec
+        for spec in part.chip.specs
+        if spec.metric == name
+        and spec.base_value is not None
+        and not spec.measured
+        and spec.basis.density != "sparse"
+    ]
+    exact = [spec for spec in rows if spec.basis.accumulate == row.basis.accumulate]
+    open_ = [spec for spec in rows if spec.basis.accumulate is None]
+    chosen = exact or open_ or (rows if row.basis.accumulate is None and len(rows) == 1 else [])
+    return chosen[0].base_value if chosen else None
+
+
+def _agrees(row: Spec, value: float, expected: Expected) -> bool:
+    if expected.value is not None:
+        return _near(value, expected.value, ARITHMETIC_TOLERANCE)
+    rate = value / expected.units / expected.clock
+    if row.basis.density == "sparse":
+        rate /= 2
+    power = 2.0 ** round(math.log2(rate)) if rate > 0 else 0.0
+    return _near(rate, power, ARITHMETIC_TOLERANCE)
+
+
+def _sparse_twin(
+    part: Part, row: Spec, siblings: Iterable[Part], confirmed: set[int]
+) -> str | None:
+    """The row whose sparse figure a dense row repeats: on this page, else on a sibling's."""
+    sure = row.citation.line in confirmed and _rate(part, row) is not None
+    if sure:
+        return None
+    for owner in (part, *siblings):
+        for spec in owner.own:
+            if (
+                spec.metric == row.metric
+                and spec.basis.density == "sparse"
+                and spec.basis.accumulate in (row.basis.accumulate, None)
+                and spec.basis.scope == row.basis.scope
+                and _near(row.base_value or 0.0, spec.base_value or 0.0, SAME)
+            ):
+                return f"{owner.chip.id} on gpu-wiki/{spec.citation.path}:L{spec.citation.line}"
+    return None
+
+
+def _check_ratios(part: Part, blamed: set[int], confirmed: set[int], out: Collector) -> None:
+    """Sparse is twice dense, per metric, accumulate type and scope."""
+    sparse_rows = [row for row in part.own if row.basis.density == "sparse"]
+    for sparse in sparse_rows:
+        for dense in part.own:
+            if (dense.metric, dense.basis.density) != (sparse.metric, "dense"):
+                continue
+            if dense.basis.scope != sparse.basis.scope or not _same_accumulate(dense, sparse):
+                continue
+            if {dense.citation.line, sparse.citation.line} & blamed:
+                continue
+            ratio = (sparse.base_value or 0.0) / (dense.base_value or 1.0)
+            if _near(ratio, 2.0, RATIO_TOLERANCE):
+                continue
+            if part.tables.exception("dense_sparse_ratio", dense.metric):
+                continue
+            wrong = sparse if dense.citation.line in confirmed else dense
+            out.add(
+                f"{wrong.citation.path}:{wrong.citation.line}",
+                "dense_sparse_ratio",
+                f"{dense.metric} is {_shown(dense)} dense (line {dense.citation.line}) and "
+                f"{_shown(sparse)} sparse (line {sparse.citation.line}), ratio {ratio:.3g}",
+                "correct one, or add a sourced row `dense_sparse_ratio` under Exceptions",
+            )
+
+
+def _same_accumulate(dense: Spec, sparse: Spec) -> bool:
+    return dense.basis.accumulate == sparse.basis.accumulate
+
+
+def _near(value: float, other: float, tolerance: float) -> bool:
+    return bool(other) and abs(value / other - 1.0) <= tolerance
+
+
+def _shown(row: Spec) -> str:
+    return f"{row.value:.12g} {row.unit}" if isinstance(row.value, float) else str(row.value)
