@@ -152,7 +152,9 @@ def page(record: dict[str, Any], wiki: Path, chip: str | None) -> str:
         *_notes(record),
         "",
         "## Sources",
-        f"- [run] {record['device']['name']}, driver {gpu.get('driver', 'not stated')}, "
-        f"{record['date']}, {versions}. Command: `{record['command']}`.",
+        (
+            f"- [run] {record['device']['name']}, driver {gpu.get('driver', 'not stated')}, "
+            f"{record['date']}, {versions}. Command: `{record['command']}`."
+        ),
     ]
     return "\n".join(lines) + "\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
+import contextlib
+import datetime as dt
 import platform
 import shutil
 import subprocess
@@ -64,9 +65,8 @@ def gpu_state(device: int = 0) -> dict[str, Any]:
     """Card, driver, clocks (MHz), temperature (°C) and power (W) as nvidia-smi reads them now."""
     state: dict[str, Any] = {}
     for field, key in zip(_FIELDS, _KEYS, strict=True):  # one by one: an old driver lacks some
-        line = _text(
-            ["nvidia-smi", f"--id={device}", f"--query-gpu={field}", "--format=csv,noheader,nounits"]
-        )
+        query = [f"--id={device}", f"--query-gpu={field}", "--format=csv,noheader,nounits"]
+        line = _text(["nvidia-smi", *query])
         if line:
             text_field = key in {"card", "driver", "clock_event_reasons", "mig"}
             state[key] = line.strip() if text_field else _number(line)
@@ -77,10 +77,8 @@ def versions() -> dict[str, str]:
     """Versions of Python, the packages and the CUDA tools that shape a measurement."""
     found = {"python": platform.python_version()}
     for package in ("torch", "triton", "numpy"):
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
     for tool in ("nvcc", "ncu"):
         text = _text([tool, "--version"])
         if text:
@@ -95,7 +93,7 @@ def _nvcc_release(text: str) -> str:
 
 def today() -> str:
     """The date in UTC, as an ISO string."""
-    return datetime.datetime.now(tz=datetime.timezone.utc).date().isoformat()
+    return dt.datetime.now(tz=dt.timezone.utc).date().isoformat()
 
 
 def environment(command: str) -> dict[str, Any]:

@@ -74,7 +74,11 @@ def measure_matmul(torch: Any) -> list[dict[str, Any]]:
     found = []
     for dtype in DTYPES:
         for size in SIZES:
-            what = {"what": f"peak_{dtype}_tensor", "how": f"{size}x{size}x{size}", "dtype": dtype}
+            what: dict[str, Any] = {
+                "what": f"peak_{dtype}_tensor",
+                "how": f"{size}x{size}x{size}",
+                "dtype": dtype,
+            }
             if dtype == "fp32":
                 what["what"] = "matmul_fp32_no_tf32"
             what["flops"] = 2 * size**3
@@ -113,7 +117,8 @@ def measure_launch(torch: Any) -> list[dict[str, Any]]:
         except StopIteration:
             break
         except RuntimeError as error:  # graph capture, the last of them
-            found.append({"what": "empty_launch_graph", "how": "capture", "error": str(error)[:400]})
+            lost = {"what": "empty_launch_graph", "how": "capture", "error": str(error)[:400]}
+            found.append(lost)
             break
         cover = 0 if what == "empty_launch_host" else LONG_COVER_CYCLES
         entry = attempt({"what": what, "how": how}, run, flush=False, cover_cycles=cover)

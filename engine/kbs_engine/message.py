@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from kbs_engine.ports import Rows
+from kbs_engine.units import human_bytes, human_ns, human_rate
+
+HUMAN_SPECS: Final[dict[str, Callable[[float], str]]] = {
+    "bytes": human_bytes,
+    "time": human_ns,
+    "hz": lambda value: human_rate(value, "Hz"),
+}
+"""Format specs of our own: ``{p.dram_read_bytes:bytes}`` reads ``200.2 MB``."""
 
 
 class _RowFormatter(string.Formatter):
@@ -19,7 +27,10 @@ class _RowFormatter(string.Formatter):
         return kwargs.get(field_name), field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        return "n/a" if value is None else str(super().format_field(value, format_spec))
+        if value is None:
+            return "n/a"
+        human = HUMAN_SPECS.get(format_spec)
+        return human(float(value)) if human else str(super().format_field(value, format_spec))
 
 
 def template_fields(template: str) -> frozenset[str]:

@@ -36,6 +36,9 @@ PRIORITY_STEP: Final = 0.03
 ANTI_STRATEGY_FIT: Final = 0.3
 """A method that an anti-strategy warns of keeps this share of its score."""
 
+WARN_FROM: Final = 0.03
+"""A method whose score without the warning is under this tempts nobody."""
+
 RETRIEVAL_SPAN: Final = 0.2
 """Retrieval moves a score by at most this share: it breaks ties, it does not decide."""
 
@@ -89,7 +92,7 @@ def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> Kernel
     return KernelAdvice(
         diagnosis=diagnosis,
         recommendations=tuple(kept),
-        anti_strategies=_not_filtered(warned, filtered),
+        anti_strategies=_worth_a_warning(warned, ranked),
         filtered=(*filtered, *dropped),
         note=_note(diagnosis, kept, filtered),
     )
@@ -286,12 +289,12 @@ def _anti_strategies(
     ]
 
 
-def _not_filtered(
-    warned: Sequence[AntiStrategy], filtered: Sequence[Filtered]
+def _worth_a_warning(
+    warned: Sequence[AntiStrategy], ranked: Sequence[Recommendation]
 ) -> tuple[AntiStrategy, ...]:
-    """A method that a hard filter removed needs no warning."""
-    gone = {row.method for row in filtered}
-    return tuple(warning for warning in warned if warning.method not in gone)
+    """Warnings about methods that would stand in the list were it not for the warning."""
+    tempting = {row.method for row in ranked if row.score >= WARN_FROM * ANTI_STRATEGY_FIT}
+    return tuple(warning for warning in warned if warning.method in tempting)
 
 
 def _note(

@@ -40,7 +40,9 @@ def show_diagnosis(console: Console, item: KernelDiagnosis, *, verbose: bool) ->
 def _headline(console: Console, item: KernelDiagnosis) -> None:
     console.print()
     time = human_ns(item.time_ns) if item.time_ns is not None else "time unknown"
-    share = f", {item.time_share:.0%} of the profiled time" if item.time_share is not None else ""
+    share = ""
+    if item.time_share is not None and item.time_share < 1:
+        share = f", {item.time_share:.0%} of the profiled time"
     console.print(f"{item.name}", style="bold", markup=False, end="")
     console.print(
         f"  launch {item.launch}, {time}{share}, {item.chip or 'chip unknown'}", markup=False

@@ -113,6 +113,5 @@ def compiled(launch: Launch, target: GPUTarget | None = None) -> Any:
     """The compiled kernel of a launch, for sm_90 unless another target is given."""
     signature, constants, attributes = _source(launch)
     source = ASTSource(launch.kernel, signature, constants, attributes)
-    return triton.compile(
-        source, target=target or GPUTarget("cuda", 90, 32), options=dict(launch.options)
-    )
+    options = {**launch.options, "enable_fp_fusion": True}
+    return triton.compile(source, target=target or GPUTarget("cuda", 90, 32), options=options)

@@ -66,9 +66,10 @@ def _library(name: str) -> ctypes.CDLL:
     path = _state["folder"] / f"{name}.so"
     if not path.exists():
         raise FileNotFoundError(f"{path}: not built; call build({path.parent}) and read its answer")
-    if name not in _state["libraries"]:
-        _state["libraries"][name] = ctypes.CDLL(str(path))
-    return _state["libraries"][name]
+    loaded: dict[str, ctypes.CDLL] = _state["libraries"]
+    if name not in loaded:
+        loaded[name] = ctypes.CDLL(str(path))
+    return loaded[name]
 
 
 def _launcher(name: str, entry: str, buffers: list[Any], sizes: list[int]) -> Callable[[], None]:

@@ -54,7 +54,5 @@ SPECS: dict[str, Spec] = {
     "k304_grade": Spec(elementwise(1 << 24), fixes("unintended_fp64", "small_grid")),
     "k305_bytes": Spec(bytes_histogram, fixes("narrow_global_access", "atomic_contention")),
     "k306_shade": Spec(shade, fixes("unintended_fp64", "division_heavy")),
-    "k307_settle": Spec(
-        four_series(132 * 128, 8192), fixes("non_fused_arithmetic", "wait_stall")
-    ),
+    "k307_settle": Spec(four_series(132 * 128, 8192), fixes("non_fused_arithmetic", "wait_stall")),
 }

@@ -72,8 +72,8 @@ def build(modules: dict[str, Any], folder: Path) -> dict[str, Any]:
             continue
         began = time.monotonic()
         try:
-            answer = module.build(folder)
-            result[name] = {"ok": True, "answer": repr(answer)[:4000]}
+            errors = module.build(folder) or {}
+            result[name] = {"ok": not errors, "errors": {k: v[:1500] for k, v in errors.items()}}
         except Exception as error:  # noqa: BLE001 - reported; the other module goes on
             traceback.print_exc()
             result[name] = {"ok": False, "error": str(error)[:4000]}
@@ -82,7 +82,9 @@ def build(modules: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- child processes
-def child_command(options: argparse.Namespace, part: str, names: list[str], journal: Path) -> list[str]:
+def child_command(
+    options: argparse.Namespace, part: str, names: list[str], journal: Path
+) -> list[str]:
     """This script again, as the process that touches the GPU."""
     return [
         sys.executable, "-u", str(HERE / "record.py"), f"--child-{part}",
@@ -100,7 +102,7 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             events.append(json.loads(line))
-        except json.JSONDecodeError:
+        except json.JSONDecodeError:  # noqa: PERF203 - at most once
             break
     return events
 
@@ -136,7 +138,7 @@ def run_children(options: argparse.Namespace, part: str, names: list[str]) -> di
         results.update(fresh)
         left = [name for name in left if name not in results]
     for name in left:
-        results[name] = {"error": "not run: out of time, or earlier cases ended the process too often"}
+        results[name] = {"error": "not run: out of time, or the process ended too often"}
     return results
 
 
@@ -228,10 +230,11 @@ def part_profile(options: argparse.Namespace, names: list[str]) -> int:
             metrics = []  # an ncu that knows a counter may still refuse it: go on without
         seen = set(done) | set(failed)
         left = [name for name in left if name not in seen]
-    failed |= {name: "not run" for name in left}
+    failed |= dict.fromkeys(left, "not run")
     sections = list(record_ncu.SECTIONS)
-    record = {**before, "sections": sections, "metrics": metrics, "gpu_after": environment("")["gpu"]}
-    write(options.out / "launches.json", {**record, "reports": reports, "failed": failed})
+    record = {**before, "gpu_after": environment("")["gpu"]}
+    record |= {"sections": sections, "metrics": metrics, "reports": reports, "failed": failed}
+    write(options.out / "launches.json", record)
     print(f"profile: {len(done)} of {len(names)} cases in {len(reports)} report(s)")
     for name, error in failed.items():
         print(f"  {name}: {str(error)[:300]}")
@@ -273,7 +276,7 @@ def profile_once(
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", choices=[*PARTS, "all"], default="all")
+    parser.add_argument("--part", default="all", help="build, check, time, profile (commas) or all")
     parser.add_argument("--out", type=Path, default=Path("planted-out"), help="results go here")
     parser.add_argument("--only", default="*", help="case names or globs, split by commas")
     parser.add_argument("--folder", type=Path, default=HERE, help="folder of the case modules")
@@ -288,8 +291,12 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     for name in ("out", "folder", "build_dir"):
         setattr(options, name, getattr(options, name).resolve())
+    options.parts = list(PARTS) if options.part == "all" else options.part.split(",")
+    unknown = sorted(set(options.parts) - set(PARTS))
+    if unknown:
+        parser.error(f"--part {','.join(unknown)}: choose among {', '.join(PARTS)} and all")
     options.deadline = time.monotonic() + options.limit_s
-    shown = (arguments if arguments is not None else sys.argv[1:])
+    shown = arguments if arguments is not None else sys.argv[1:]
     options.command = "python3 tests/planted/record.py " + " ".join(
         "DIR" if index and shown[index - 1] in {"--out", "--build-dir"} else word
         for index, word in enumerate(shown)
@@ -310,10 +317,9 @@ def main(arguments: list[str] | None = None) -> int:
         print("\n".join(names))
         return 0
     options.out.mkdir(parents=True, exist_ok=True)
-    parts = PARTS if options.part == "all" else (options.part,)
     failures = 0
-    for part in parts:
-        if part == "build" or (options.part != "all" and not options.build_dir.exists()):
+    for part in options.parts:
+        if part == "build" or not options.build_dir.exists():
             built = build(modules, options.build_dir)
             print("build:", json.dumps(built)[:3000])
             failures += sum(not entry["ok"] for entry in built.values())

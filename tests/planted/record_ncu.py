@@ -55,7 +55,7 @@ def known_metrics(wanted: tuple[str, ...], chip: str = "gh100") -> list[str]:
     except (OSError, subprocess.TimeoutExpired):
         return list(wanted[:5])
     bases = {line.split()[0] for line in done.stdout.splitlines() if line.strip()}
-    if len(bases) < 100:  # noqa: PLR2004 - not a list of metrics but an error message
+    if len(bases) < 100:  # not a list of metrics but an error message
         return list(wanted[:5])
     return [name for name in wanted if name.split(".", 1)[0] in bases]
 

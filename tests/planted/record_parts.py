@@ -139,7 +139,7 @@ def kernels_of(torch: Any, run: Callable[[], Any]) -> list[str] | str:
             torch.cuda.synchronize()
         rows = [e for e in seen.events() if str(e.device_type).endswith("CUDA")]
         return [e.name for e in sorted(rows, key=lambda e: e.time_range.start)][:64]
-    except (RuntimeError, AttributeError) as error:
+    except (RuntimeError, AttributeError, AssertionError) as error:  # CUPTI may be missing
         return f"not known: {error}"
 
 
@@ -159,7 +159,7 @@ def time_case(case: Any, torch: Any, rounds: int = 41, budget_s: float = 6.0) ->
             sample = device_ns(torch, variants[name], flush)
             if index:  # the first round is discarded
                 device[name].append(sample)
-        if index >= 31 and time.monotonic() - began > budget_s:  # noqa: PLR2004 - 30 samples + 1
+        if index >= 31 and time.monotonic() - began > budget_s:  # 30 samples + 1
             break
     result: dict[str, Any] = {name: _summary(values) for name, values in device.items()}
     for name, run in variants.items():
@@ -176,7 +176,7 @@ def _warm_up(torch: Any, run: Callable[[], Any], at_least_s: float = 0.025) -> N
     run()
     torch.cuda.synchronize()
     began, calls = time.monotonic(), 0
-    while calls < 5 or time.monotonic() - began < at_least_s:  # noqa: PLR2004 - see measurement
+    while calls < 5 or time.monotonic() - began < at_least_s:  # see measurement
         run()
         torch.cuda.synchronize()
         calls += 1

@@ -1,5 +1,7 @@
 """Planted Triton matrix products, and the vendor's as healthy neighbours."""
 
+# ruff: noqa: N803, PLR0913, PLR0917 - a kernel takes what it takes; constexprs are capitals
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -273,24 +275,37 @@ CASES = [
     Case(
         "t203_gemm",
         planted(
-            t203_gemm, (2048, 2048, 2048), FP16, (64, 64, 32, 8, 4, 3), mode=1,
+            t203_gemm,
+            (2048, 2048, 2048),
+            FP16,
+            (64, 64, 32, 8, 4, 3),
+            mode=1,
             fixes={"fixed": ((128, 128, 64, 8, 8, 4), 0)},
-        ),  # fmt: skip
+        ),
     ),
     Case("t204_gemm", _t204),
     Case(
         "t205_gemm",
-        planted(t205_gemm, LARGE, BF16, (128, 128, 64, 0, 8, 4),
-                fixes={"fixed": ((128, 128, 64, 8, 8, 4), 0)}),  # fmt: skip
+        planted(
+            t205_gemm,
+            LARGE,
+            BF16,
+            (128, 128, 64, 0, 8, 4),
+            fixes={"fixed": ((128, 128, 64, 8, 8, 4), 0)},
+        ),
     ),
     Case(
         "t208_gemm",
-        planted(t208_gemm, (4096, 4096, 2048), FP16, (256, 256, 32, 8, 4, 3), fixes={"fixed": GOOD}),
+        planted(
+            t208_gemm, (4096, 4096, 2048), FP16, (256, 256, 32, 8, 4, 3), fixes={"fixed": GOOD}
+        ),
     ),
     Case("t216_gemm", _t216),
     Case(
         "t219_gemm",
-        planted(t219_gemm, (4096, 4096, 4096), FP16, (128, 256, 64, 8, 8, 1), fixes={"fixed": GOOD}),
+        planted(
+            t219_gemm, (4096, 4096, 4096), FP16, (128, 256, 64, 8, 8, 1), fixes={"fixed": GOOD}
+        ),
     ),
     Case("t242_gemm", _vendor(8192, BF16)),
     Case("t243_gemm", _vendor(4096, torch.float32)),
@@ -298,12 +313,15 @@ CASES = [
     Case(
         "t260_gemm",
         planted(
-            t260_gemm, LARGE, BF16, (128, 128, 64, 0, 8, 1),
+            t260_gemm,
+            LARGE,
+            BF16,
+            (128, 128, 64, 0, 8, 1),
             fixes={
                 "fix_tensor_pipe_underfed": ((128, 128, 64, 0, 8, 4), 0),
                 "fix_low_l2_hit_rate": ((128, 128, 64, 8, 8, 1), 0),
                 "fixed": ((128, 128, 64, 8, 8, 4), 0),
             },
-        ),  # fmt: skip
+        ),
     ),
 ]

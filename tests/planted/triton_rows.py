@@ -1,5 +1,7 @@
 """Planted Triton kernels over rows: softmax, norms, sums, gathers, decode attention."""
 
+# ruff: noqa: N803, PLR0913, PLR0917 - a kernel takes what it takes; constexprs are capitals
+
 from __future__ import annotations
 
 import torch
@@ -126,9 +128,7 @@ def _t209() -> Prepared:
         return [(z * (127.0 / top)[:, None]).to(torch.int8), top / 127.0]
 
     return Prepared(
-        run=lambda: t209_pack[(rows,)](
-            x, y, scales, rows, ROWS=1, WIDTH=width, num_warps=32
-        ),
+        run=lambda: t209_pack[(rows,)](x, y, scales, rows, ROWS=1, WIDTH=width, num_warps=32),
         outputs=lambda: [y, scales],
         fixes={
             "fixed": lambda: t209_pack[(rows // 4,)](
@@ -176,11 +176,16 @@ def _t215() -> Prepared:
         t215_spans[(len(owner),)](x, chunk_start, chunk_length, partial, BLOCK=2048, num_warps=4)
         t215_spans[(len(length),)](partial, first, counts, y, BLOCK=64, num_warps=1)
 
+    def reference() -> list[torch.Tensor]:
+        upto = torch.cumsum(x.double(), 0)
+        ends = upto[start + length - 1]
+        return [torch.diff(ends, prepend=ends.new_zeros(1)).float()]
+
     return Prepared(
         run=lambda: t215_spans[(len(length),)](x, start, length, y, BLOCK=2048, num_warps=4),
         outputs=lambda: [y],
         fixes={"fixed": fixed},
-        reference=lambda: [torch.segment_reduce(x, "sum", lengths=length, axis=0)],
+        reference=reference,
         atol=0.2,
     )
 
@@ -242,6 +247,7 @@ def _t220() -> Prepared:
         outputs=lambda: [y],
         fixes={"fixed": fixed},
         reference=reference,
+        atol=2e-5,
     )
 
 

@@ -1,7 +1,7 @@
 """Compile every probe of every signature and compare the verdicts with what they must be.
 
 A positive probe must be confirmed and a negative one refuted on every claimed target.
-Run as a script for the whole table: `python tests/probes/run_probes.py [method …]`.
+Run as a script for the whole table: `python -m tests.probes.run_probes [method …]`.
 """
 
 import hashlib
@@ -18,11 +18,7 @@ import yaml
 from kbs_backends.disasm import parse_amdgcn, parse_sass
 from kbs_backends.disasm.tools import DisassemblerFailure, disassemble_cubin, find_nvdisasm
 from kbs_engine.signatures import FunctionListing, Signature, SignatureVerdict, verdict
-
-try:
-    from tests.probes.probe_marks import environment_of
-except ImportError:  # run as a script
-    pass
+from tests.probes.probe_marks import environment_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SIGNATURES = ROOT / "gpu-wiki" / "signatures"
@@ -173,9 +169,10 @@ def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -
 
 def _compile_triton(path: Path, arch: str) -> str:
     """Cross-compile in a fresh process: a crash of LLVM must not end the tests."""
-    return _run(
-        [sys.executable, str(Path(__file__).with_name("compile_triton.py")), str(path), arch]
-    )
+    script = Path(__file__).with_name("compile_triton.py")
+    # Triton's own cache does not know of the switches
+    switches = {"TRITON_ALWAYS_COMPILE": "1", **environment_of(path.read_text())}
+    return _run([sys.executable, str(script), str(path), arch], {**os.environ, **switches})
 
 
 def default_cache() -> Path:

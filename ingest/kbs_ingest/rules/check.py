@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import duckdb
 
+from kbs_engine.message import HUMAN_SPECS
 from kbs_ingest.rules.columns import TEXT, Columns
 from kbs_ingest.rules.evaluate import Condition
 from kbs_ingest.rules.sql import Parser, Refusal
@@ -48,6 +49,8 @@ class ConditionChecker:
                 continue
             if name not in known:
                 found.append(f"the message uses {name!r}, which needs and optional do not list")
+                continue
+            if spec in HUMAN_SPECS and name not in TEXT:
                 continue
             try:
                 format("word" if name in TEXT else 1.0, spec or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kbs_engine.facts import Chip, Spec
+from kbs_ingest.wiki.checks import check_chip
 from kbs_ingest.wiki.faults import Faults, near
 from kbs_ingest.wiki.hardware import HardwareFront, MeasuredFront, SpecPage
 from kbs_ingest.wiki.model import ChipPage
@@ -32,7 +33,10 @@ def build_chips(
             specs=specs,
             citation=page.citation,
         )
-        chips[id_] = ChipPage(chip=chip, ambiguous=head.ambiguous)
+        chips[id_] = ChipPage(
+            chip=chip, ambiguous=head.ambiguous, exceptions=page.exceptions
+        )
+        check_chip(chips[id_], faults)
     _check_names(pages, faults)
     return chips
 

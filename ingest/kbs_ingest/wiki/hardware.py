@@ -11,6 +11,7 @@ from kbs_engine.errors import WikiError
 from kbs_engine.facts import Citation, Grade, Spec
 from kbs_engine.units import SPEC_UNITS
 from kbs_ingest.wiki.basis import parse_basis
+from kbs_ingest.wiki.checks import CHECKS
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.markdown import Document, Row, Section, Table
 from kbs_ingest.wiki.names import is_id
@@ -77,6 +78,7 @@ class SpecPage(msgspec.Struct, frozen=True, kw_only=True):
     part: YamlPart
     citation: Citation
     specs: tuple[Spec, ...]
+    exceptions: tuple[tuple[str, str], ...] = ()
 
 
 def read_hardware(front: YamlPart, page: Document, path: str, faults: Faults) -> SpecPage | None:
@@ -93,8 +95,32 @@ def read_hardware(front: YamlPart, page: Document, path: str, faults: Faults) ->
         faults.add(front.at(), "has no table of specs", "add '## Specs' with its table")
     line = title.line if title else 1
     return SpecPage(
-        front=head, part=front, citation=Citation(path=path, line=line), specs=tuple(specs)
+        front=head,
+        part=front,
+        citation=Citation(path=path, line=line),
+        specs=tuple(specs),
+        exceptions=tuple(_exceptions(page, path, faults)),
     )
+
+
+def _exceptions(page: Document, path: str, faults: Faults) -> list[tuple[str, str]]:
+    """Check and metric of each row under Exceptions; a row without reason or source is refused."""
+    section = page.section("Exceptions")
+    keys = _source_keys(page)
+    found = []
+    for row in (row for table in section.tables for row in table.rows) if section else ():
+        where = f"{path}:{row.line}"
+        check, metric, *rest = (cell.strip("`") for cell in row.cells)
+        if check not in CHECKS:
+            faults.add(where, f"no check {check!r}", f"use one of {', '.join(CHECKS)}")
+        if len(rest) != 2 or not rest[0] or not set(_KEY.findall(rest[1])) & keys:  # noqa: PLR2004
+            faults.add(
+                where,
+                f"the exception of {metric} has no reason or no source",
+                "give both: Check | Metric | Reason | Source",
+            )
+        found.append((check, metric))
+    return found
 
 
 def _specs(head: Front, page: Document, path: str, faults: Faults) -> list[Spec]:

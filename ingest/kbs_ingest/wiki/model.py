@@ -68,6 +68,8 @@ class ChipPage(msgspec.Struct, frozen=True, kw_only=True):
 
     chip: Chip
     ambiguous: tuple[str, ...] = ()
+    exceptions: tuple[tuple[str, str], ...] = ()
+    """Checks that a metric need not pass, with a sourced reason on the page."""
 
 
 class Wiki(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ def check_wiki(paths: Sequence[Path]) -> CheckReport:
     out.found.extend(wiki.refused)
     compared = check_peaks(wiki, out)
     check_rows(wiki, out)
-    check_pages(wiki, out)
+    bare = check_pages(wiki, out)
     cited, linked = check_links(wiki, out)
     _check_holes(wiki, out)
     return CheckReport(
@@ -38,6 +38,7 @@ def check_wiki(paths: Sequence[Path]) -> CheckReport:
             "specs": sum(len(page.specs) for page in wiki.merged.pages.values()),
             "peaks_by_arithmetic": compared,
             "methods": len(wiki.merged.methods),
+            "headings_without_code": bare,
             "symptoms": len(wiki.merged.rules),
             "signatures": len(wiki.merged.signatures),
             "cases": len(wiki.merged.cases),

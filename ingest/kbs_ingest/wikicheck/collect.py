@@ -15,7 +15,7 @@ from kbs_ingest.wiki.markdown import parse
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
 from kbs_ingest.wikicheck.model import Collected, WikiFault
-from kbs_ingest.wikicheck.tables import PageTables, read_tables
+from kbs_ingest.audit.tables import PageTables, read_tables
 
 _BY_ID = (
     "pages", "measured", "methods", "rules", "features", "signatures", "cases",

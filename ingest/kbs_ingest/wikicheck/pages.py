@@ -15,11 +15,13 @@ from kbs_ingest.wiki.source import WikiFile
 from kbs_ingest.wikicheck.model import Collected, Collector
 
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+_FENCED = frozenset({"CUDA C++", "Triton"})
 PROBE_FOLDER = "signatures/probes"
 
 
-def check_pages(wiki: Collected, out: Collector) -> None:
-    """All checks of methods, symptoms and signatures."""
+def check_pages(wiki: Collected, out: Collector) -> int:
+    """All checks of methods, symptoms and signatures; return how many headings show no code."""
+    bare = 0
     files = {file.path: file for file in wiki.files}
     for name, signature in wiki.merged.signatures.items():
         _check_probes(name, signature, files, out)
@@ -29,9 +31,10 @@ def check_pages(wiki: Collected, out: Collector) -> None:
         _check_titles(method.front, method.method.sources, out)
         file = files.get(method.method.citation.path)
         if file is not None:
-            _check_code(file, out)
+            bare += _check_code(file, out)
     for rule in wiki.merged.rules.values():
         _check_titles(rule.part, rule.rule.sources, out)
+    return bare
 
 
 def _check_probes(
@@ -40,7 +43,7 @@ def _check_probes(
     path = found.citation.path
     where = f"{path}:{found.citation.line}"
     claims = found.signature.claims
-    if all(getattr(claim, "not_observable", None) for claim in claims):
+    if all(claim.not_observable for claim in claims):
         return
     probes = found.signature.probes
     folder = f"{path.rpartition('/')[0]}/probes"
@@ -68,7 +71,8 @@ def _check_signature_links(wiki: Collected, out: Collector) -> None:
     """A method with a signature file names it; crosscheck has looked at the other direction."""
     for name, signature in wiki.merged.signatures.items():
         method = wiki.merged.methods.get(name)
-        if method is None:
+        blind = all(claim.not_observable for claim in signature.signature.claims)
+        if method is None or (blind and method.method.signature is None):
             continue
         named = (method.method.signature or "").removesuffix(".yaml")
         if named != name:
@@ -108,21 +112,28 @@ def _check_titles(part: YamlPart, sources: Iterable[Source], out: Collector) -> 
             )
 
 
-def _check_code(file: WikiFile, out: Collector) -> None:
+def _check_code(file: WikiFile, out: Collector) -> int:
+    """The format asks for a fenced block under CUDA C++ and Triton; others at least name code."""
     try:
         page = parse(file.text(), file.path)
     except WikiError:  # the reader has told it
-        return
+        return 0
+    bare = 0
     for section in page.sections:
         if "How" not in section.heading or section.title not in LANGUAGE_HEADINGS:
             continue
-        if not _FENCE.search(_with_children(page, section.heading)):
+        text = _with_children(page, section.heading)
+        if _FENCE.search(text):
+            continue
+        bare += 1
+        if section.title in _FENCED or not text.strip():
             out.add(
                 f"{file.path}:{section.line}",
                 "code_block",
                 f"'### {section.title}' shows no code",
                 "add a fenced block that compiles, or take the heading and the language out",
             )
+    return bare
 
 
 def _with_children(page: Document, heading: tuple[str, ...]) -> str:

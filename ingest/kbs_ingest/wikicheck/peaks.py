@@ -9,7 +9,7 @@ import msgspec
 
 from kbs_engine.facts import Chip, Spec
 from kbs_ingest.wikicheck.model import Collected, Collector
-from kbs_ingest.wikicheck.tables import PageTables
+from kbs_ingest.audit.tables import PageTables
 
 RATIO_TOLERANCE = 0.01
 ARITHMETIC_TOLERANCE = 0.02

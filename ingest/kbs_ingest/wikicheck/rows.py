@@ -5,7 +5,7 @@ from __future__ import annotations
 from kbs_engine.facts import Chip, Spec
 from kbs_engine.units import QUANTITY, to_base
 from kbs_ingest.wikicheck.model import CHECKS, Collected, Collector
-from kbs_ingest.wikicheck.tables import Disagreement, PageTables
+from kbs_ingest.audit.tables import Disagreement, PageTables
 
 _FREEABLE = ("dense_sparse_ratio", "peak_arithmetic")
 _BETTER = {"C": "AB", "D": "ABC"}

@@ -56,8 +56,8 @@ using namespace nvcuda;
 
 extern "C" __global__ void __launch_bounds__(256, 2)
 k113_matmul_b(const __half* __restrict__ A, const __half* __restrict__ B, float* __restrict__ C, int n) {
-  __shared__ __align__(16) __half as[2][T][32 + 8];
-  __shared__ __align__(16) __half bs[2][32][T + 8];
+  __shared__ __align__(128) __half as[2][T][32 + 8];
+  __shared__ __align__(128) __half bs[2][32][T + 8];
   const int t = threadIdx.x, warp = t >> 5, wm = warp >> 2, wn = warp & 3;
   wmma::fragment<wmma::accumulator, 16, 16, 16, float> acc[4][2];
 #pragma unroll

@@ -1,5 +1,5 @@
-// 256 polynomial coefficients in constant memory, one per 128-byte parameter record (32 KB).
-// Fixed: the coefficients packed (1 KB).
+// 256 weights in constant memory, one per 128-byte parameter record (32 KB).
+// Fixed: the weights packed (1 KB).
 #include "common.cuh"
 
 constexpr int NC = 256;
@@ -10,18 +10,24 @@ __constant__ float k130_packed[NC];
 extern "C" __global__ void __launch_bounds__(256)
 k130_params(const float* __restrict__ in, float* __restrict__ out) {
   i64 i = blockIdx.x * 256ll + threadIdx.x;
-  float x = in[i], a = 0.f;
+  float x = in[i], a = 0.f, p = 1.f;
 #pragma unroll
-  for (int k = 0; k < NC; ++k) a = fmaf(a, x, k130_records[k].c);
+  for (int k = 0; k < NC; ++k) {
+    a = fmaf(p, k130_records[k].c, a);
+    p = fmaf(p, x, 0.01f);
+  }
   out[i] = a;
 }
 
 extern "C" __global__ void __launch_bounds__(256)
 k130_params_b(const float* __restrict__ in, float* __restrict__ out) {
   i64 i = blockIdx.x * 256ll + threadIdx.x;
-  float x = in[i], a = 0.f;
+  float x = in[i], a = 0.f, p = 1.f;
 #pragma unroll
-  for (int k = 0; k < NC; ++k) a = fmaf(a, x, k130_packed[k]);
+  for (int k = 0; k < NC; ++k) {
+    a = fmaf(p, k130_packed[k], a);
+    p = fmaf(p, x, 0.01f);
+  }
   out[i] = a;
 }
 

@@ -4,23 +4,25 @@
 
 constexpr uint64_t PROGRAM = 0x5172630472163507ull;
 
-__device__ __forceinline__ void exec(int op, float& x, float& y, float& z) {
+__device__ __forceinline__ uint32_t rot(uint32_t v, int k) { return (v << k) | (v >> (32 - k)); }
+
+__device__ __forceinline__ void exec(int op, uint32_t& x, uint32_t& y, uint32_t& z) {
   switch (op) {
-    case 0: x = fmaf(x, 0.5f, y); z = z * 0.75f; break;
-    case 1: y = fmaf(y, 0.25f, z); x = fmaxf(x, y); break;
-    case 2: z = fabsf(z - x) * 0.5f; y = y + 0.125f; break;
-    case 3: x = fminf(x, 2.f) * y; z = fmaf(z, 0.5f, 0.1f); break;
-    case 4: y = fmaf(x, -0.3f, y); x = x - z * 0.2f; break;
-    case 5: z = fmaf(x, 0.1f, z); y = fminf(fabsf(y), 4.f); break;
-    case 6: x = fmaf(z, 0.4f, 0.3f); z = fmaxf(y, -1.f); break;
-    default: y = y * 0.5f + x * 0.1f; z = fminf(z, 1.5f); break;
+    case 0: x += y ^ z; z = rot(z, 5); break;
+    case 1: y = rot(y, 9) + x; z ^= y; break;
+    case 2: z -= x & y; x = rot(x, 13); break;
+    case 3: x ^= y + 0x9E3779B9u; y = rot(y, 3); break;
+    case 4: y += x | z; z = rot(z, 17) ^ x; break;
+    case 5: z += rot(x, 11); y ^= 0x85EBCA6Bu; break;
+    case 6: x = rot(x, 7) - z; y += 0xC2B2AE35u; break;
+    default: y ^= z & ~x; x += rot(y, 21); break;
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-k143_program(const float* __restrict__ in, float* __restrict__ out, uint64_t program, int rounds) {
+k143_program(const uint32_t* __restrict__ in, uint32_t* __restrict__ out, uint64_t program, int rounds) {
   int i = blockIdx.x * 256 + threadIdx.x;
-  float x = in[i], y = 0.5f, z = 0.25f;
+  uint32_t x = in[i], y = 1u, z = 2u;
 #pragma unroll 1
   for (int r = 0; r < rounds; ++r) {
     uint64_t p = program;
@@ -31,9 +33,9 @@ k143_program(const float* __restrict__ in, float* __restrict__ out, uint64_t pro
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-k143_program_b(const float* __restrict__ in, float* __restrict__ out, int rounds) {
+k143_program_b(const uint32_t* __restrict__ in, uint32_t* __restrict__ out, int rounds) {
   int i = blockIdx.x * 256 + threadIdx.x;
-  float x = in[i], y = 0.5f, z = 0.25f;
+  uint32_t x = in[i], y = 1u, z = 2u;
 #pragma unroll 1
   for (int r = 0; r < rounds; ++r) {
 #pragma unroll
@@ -43,10 +45,10 @@ k143_program_b(const float* __restrict__ in, float* __restrict__ out, int rounds
 }
 
 extern "C" int k143_run(void* in, void* out, i64 n, i64 rounds, cudaStream_t s) {
-  k143_program<<<(unsigned)(n / 256), 256, 0, s>>>((const float*)in, (float*)out, PROGRAM, (int)rounds);
+  k143_program<<<(unsigned)(n / 256), 256, 0, s>>>((const uint32_t*)in, (uint32_t*)out, PROGRAM, (int)rounds);
   return launched();
 }
 extern "C" int k143_fixed(void* in, void* out, i64 n, i64 rounds, cudaStream_t s) {
-  k143_program_b<<<(unsigned)(n / 256), 256, 0, s>>>((const float*)in, (float*)out, (int)rounds);
+  k143_program_b<<<(unsigned)(n / 256), 256, 0, s>>>((const uint32_t*)in, (uint32_t*)out, (int)rounds);
   return launched();
 }

@@ -1,0 +1,240 @@
+"""The wiki as an audit needs it: facts by page and line, lines of text, names of chips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from kbs_engine.errors import WikiError
+from kbs_engine.facts import Basis, Spec
+from kbs_ingest.audit.words import ChipNames, Topic, tokens, topic
+from kbs_ingest.wiki.faults import Faults
+from kbs_ingest.wiki.hardware import HardwareFront, MeasuredFront, SpecPage
+from kbs_ingest.wiki.markdown import parse
+from kbs_ingest.wiki.rootreader import RootReader
+from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
+from kbs_ingest.audit.tables import Disagreement, PageTables, read_tables
+
+_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
+_KIND = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:[^\n]*\n){0,40}?kind:\s*(hardware|limits|measured)\b")
+_SPEC_SUFFIX = re.compile(r"[_-]specs?$")
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that a line states. ``reason`` says why it is not the used one."""
+
+    line: int
+    metric: str
+    words: str
+    value: float | str | None
+    unit: str
+    basis: Basis
+    topic: Topic
+    used: bool = True
+    reason: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Value and unit as the page writes them."""
+        text = f"{self.value:.12g}" if isinstance(self.value, float) else str(self.value)
+        return "UNKNOWN" if self.value is None else f"{text} {self.unit}".strip()
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of the wiki."""
+
+    path: str
+    lines: tuple[str, ...]
+    sections: tuple[tuple[str, int, int], ...]
+    """Title, first and last line."""
+    chips: frozenset[str] = frozenset()
+    """Chips of which the page speaks; empty when it speaks of none in particular."""
+    facts: tuple[Fact, ...] | None = None
+    """None for a page that is no table of specs."""
+
+
+class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
+    """All pages by citation path."""
+
+    pages: dict[str, Page]
+    relative: dict[str, tuple[str, ...]]
+    """Path below its root to citation paths, later roots first."""
+    names: dict[str, tuple[str, ...]]
+
+    def resolve(self, path: str) -> Page | str:
+        """The page that a citation means, or why there is none. Touches no file."""
+        parts = path.split("/")
+        if path.startswith(("/", "~")) or "\\" in path or ".." in parts or ":" in path:
+            return "the path leaves the wiki"
+        clean = "/".join(part for part in parts if part not in ("", "."))
+        if clean in self.pages:
+            return self.pages[clean]
+        for candidate in (clean, clean.removeprefix("docs/"), clean.removeprefix("ref-docs/")):
+            if known := self.relative.get(candidate):
+                return self.pages[known[0]]
+        stem = _SPEC_SUFFIX.sub("", PurePosixPath(clean).stem)
+        if "hardware" in parts:
+            same = [
+                page
+                for page in self.pages.values()
+                if page.facts is not None and PurePosixPath(page.path).stem == stem
+            ]
+            if len(same) == 1:
+                return same[0]
+        return f"no file {clean} in the wiki"
+
+
+def load_knowledge(roots: Sequence[Path]) -> Knowledge:
+    """Read the wikis from their files; WikiError lists what is refused.
+
+    Pages of specs are read as specs; every other file only counts as lines of text.
+    """
+    faults = Faults()
+    files = [file for root in name_roots(roots) for file in read_files(root, faults)]
+    reader = RootReader(faults)
+    tables: dict[str, PageTables] = {}
+    for file in files:
+        if file.suffix != ".md" or not file.root.native or not _KIND.match(file.data[:4096]):
+            continue
+        own = RootReader(faults)
+        own.read(file)
+        reader.pages.update(own.pages)
+        reader.measured.update(own.measured)
+        try:
+            tables[file.path] = read_tables(parse(file.text(), file.path), file.path)
+        except WikiError:  # the reader has told it
+            continue
+    faults.raise_if_any()
+    return knowledge_of(files, reader, tables)
+
+
+def knowledge_of(
+    files: Sequence[WikiFile], reader: RootReader, tables: Mapping[str, PageTables]
+) -> Knowledge:
+    """Knowledge from what the wiki reader found."""
+    spec_pages = {
+        page.citation.path: page for page in (*reader.pages.values(), *reader.measured.values())
+    }
+    names = _names(reader.pages.values())
+    users = _users(reader.pages)
+    finder = ChipNames(names)
+    pages: dict[str, Page] = {}
+    relative: dict[str, list[str]] = {}
+    for file in files:
+        spec_page = spec_pages.get(file.path)
+        lines = tuple(
+            line.rstrip("\r") for line in file.data.decode("utf-8", "replace").split("\n")
+        )
+        if lines and not lines[-1]:
+            lines = lines[:-1]
+        sections = tuple(_sections(lines)) if file.suffix == ".md" else ()
+        pages[file.path] = Page(
+            path=file.path,
+            lines=lines,
+            sections=sections,
+            chips=_chips_of(file, spec_page, users, finder, sections),
+            facts=_facts(spec_page, tables.get(file.path)) if spec_page else None,
+        )
+        relative.setdefault(file.relative, []).insert(0, file.path)
+    return Knowledge(
+        pages=pages,
+        relative={key: tuple(paths) for key, paths in relative.items()},
+        names=names,
+    )
+
+
+def _names(pages: Iterable[SpecPage]) -> dict[str, tuple[str, ...]]:
+    return {
+        page.front.id: (page.front.name, *page.front.aliases, *page.front.ambiguous)
+        for page in pages
+        if isinstance(page.front, HardwareFront)
+    }
+
+
+def _users(pages: Mapping[str, SpecPage]) -> dict[str, frozenset[str]]:
+    """Limits page to the chips that inherit it."""
+    found: dict[str, set[str]] = {}
+    for id_, page in pages.items():
+        if not isinstance(page.front, HardwareFront):
+            continue
+        current: SpecPage | None = page
+        for _ in range(len(pages)):
+            front = current.front if current else None
+            parent = None if front is None or isinstance(front, MeasuredFront) else front.inherits
+            if parent is None:
+                break
+            found.setdefault(parent, set()).add(id_)
+            current = pages.get(parent)
+    return {id_: frozenset(chips) for id_, chips in found.items()}
+
+
+def _chips_of(
+    file: WikiFile,
+    page: SpecPage | None,
+    users: Mapping[str, frozenset[str]],
+    finder: ChipNames,
+    sections: Sequence[tuple[str, int, int]],
+) -> frozenset[str]:
+    if page is not None:
+        front = page.front
+        if isinstance(front, MeasuredFront):
+            return frozenset({front.chip})
+        if isinstance(front, HardwareFront):
+            return frozenset({front.id})
+        return users.get(front.id, frozenset())
+    if "hardware" not in file.relative.split("/"):
+        return frozenset()
+    stem = _SPEC_SUFFIX.sub("", file.stem)
+    chips, _, _ = finder.find(tokens(stem))
+    if not chips and sections:
+        chips, _, _ = finder.find(tokens(sections[0][0]))
+    return chips
+
+
+def _facts(page: SpecPage, tables: PageTables | None) -> tuple[Fact, ...]:
+    rows = [_of_spec(spec) for spec in page.specs]
+    if tables:
+        rows.extend(_of_disagreement(row) for row in tables.disagreements if row.metric)
+    return tuple(sorted(rows, key=lambda fact: fact.line))
+
+
+def _of_spec(spec: Spec) -> Fact:
+    return Fact(
+        line=spec.citation.line,
+        metric=spec.metric,
+        words=spec.words,
+        value=spec.value,
+        unit=spec.unit,
+        basis=spec.basis,
+        topic=topic(tokens(f"{spec.words} {spec.metric}")),
+    )
+
+
+def _of_disagreement(row: Disagreement) -> Fact:
+    return Fact(
+        line=row.line,
+        metric=row.metric,
+        words=row.words,
+        value=row.value,
+        unit=row.unit,
+        basis=row.basis,
+        topic=topic(tokens(f"{row.words} {row.metric}")),
+        used=False,
+        reason=row.reason,
+    )
+
+
+def _sections(lines: Sequence[str]) -> list[tuple[str, int, int]]:
+    heads = [
+        (number, len(found[1]), found[2])
+        for number, line in enumerate(lines, start=1)
+        if (found := _HEADING.match(line))
+    ]
+    sections = []
+    for position, (start, level, title) in enumerate(heads):
+        end = next((line - 1 for line, other, _ in heads[position + 1 :] if other <= level), None)
+        sections.append((title, start, len(lines) if end is None else end))
+    return sections

@@ -1,0 +1,151 @@
+"""What a label speaks of: the discriminating words of a metric, and the chip it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+_TOKEN = re.compile(r"[a-z0-9]+")
+_PAIRS: dict[tuple[str, str], str] = {
+    ("shared", "memory"): "shared",
+    ("tensor", "memory"): "tmem",
+    ("constant", "memory"): "constant",
+    ("local", "memory"): "local",
+    ("infinity", "cache"): "mall",
+    ("infinity", "fabric"): "interconnect",
+    ("compute", "unit"): "unit",
+    ("compute", "units"): "unit",
+    ("non", "tensor"): "vector",
+    ("cuda", "core"): "lane",
+    ("cuda", "cores"): "lane",
+    ("stream", "processors"): "lane",
+}
+_ALIKE: dict[str, str] = {
+    **dict.fromkeys(
+        "hbm hbm2 hbm2e hbm3 hbm3e gddr gddr5 gddr6 gddr6x gddr7 dram vram mem memory".split(),
+        "memory",
+    ),
+    **dict.fromkeys("sm sms cu cus unit units multiprocessor multiprocessors".split(), "unit"),
+    **dict.fromkeys("tensor matrix mfma wmma mma".split(), "tensor"),
+    **dict.fromkeys("shared smem lds".split(), "shared"),
+    **dict.fromkeys("register registers reg regs vgpr vgprs".split(), "register"),
+    **dict.fromkeys("warp warps wave waves wavefront wavefronts".split(), "warp"),
+    **dict.fromkeys("block blocks workgroup workgroups cta ctas".split(), "block"),
+    **dict.fromkeys("thread threads".split(), "thread"),
+    **dict.fromkeys("clock clocks frequency".split(), "clock"),
+    **dict.fromkeys("tdp power".split(), "power"),
+    **dict.fromkeys("nvlink interconnect xgmi".split(), "interconnect"),
+    **dict.fromkeys("pcie pci".split(), "pcie"),
+    **dict.fromkeys("bandwidth bw".split(), "bandwidth"),
+    **dict.fromkeys("capacity size".split(), "size"),
+    **dict.fromkeys("e4m3 e5m2 fp8".split(), "fp8"),
+    **dict.fromkeys("mxfp4 nvfp4 fp4".split(), "fp4"),
+    **dict.fromkeys("bank banks".split(), "bank"),
+    **dict.fromkeys("lane lanes".split(), "lane"),
+    **dict.fromkeys("grid grids".split(), "grid"),
+    **dict.fromkeys("link links".split(), "link"),
+    **{
+        word: word
+        for word in (
+            "l1 l2 mall tmem constant local boost base vector bus scalar instruction cluster "
+            "fp64 fp32 tf32 fp16 bf16 fp6 int8 int4 int32 cpu xcd gpc sfu shuffle popc generation "
+            "capability type partition scheduler"
+        ).split()
+    },
+}
+"""Word to concept; words that are not listed tell no metric from another."""
+DTYPES = frozenset("fp64 fp32 tf32 fp16 bf16 fp8 fp6 fp4 int8 int4 int32".split())
+_VENDOR = frozenset({"nvidia", "amd", "instinct", "geforce", "radeon", "tesla", "gpu"})
+_CHIP_LIKE = re.compile(r"(?:mi\d{3}[a-z]?|g[bh]\d{3}|[abhlv]\d{2,3})")
+_MAX_NAME_TOKENS = 8
+
+
+class Topic(msgspec.Struct, frozen=True):
+    """What a piece of text speaks of."""
+
+    concepts: frozenset[str]
+    density: str | None
+    die: bool
+
+    def covers(self, other: Topic) -> bool:
+        """Whether everything that ``other`` (a label) names is named here (a row)."""
+        if not other.concepts or not (other.concepts & self.concepts):
+            return False
+        strict = other.concepts - DTYPES
+        if not strict <= self.concepts:
+            return False
+        dtypes = other.concepts & DTYPES
+        mine = self.concepts & DTYPES
+        return not dtypes or bool(dtypes & mine)
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case words and numbers."""
+    return _TOKEN.findall(text.casefold())
+
+
+def topic(words: Iterable[str]) -> Topic:
+    """The concepts of some words."""
+    listed = list(words)
+    found: set[str] = set()
+    density = None
+    position = 0
+    while position < len(listed):
+        word = listed[position]
+        pair = _PAIRS.get((word, listed[position + 1])) if position + 1 < len(listed) else None
+        if pair:
+            found.add(pair)
+            position += 2
+            continue
+        if word in ("dense", "sparse", "sparsity"):
+            density = "dense" if word == "dense" else "sparse"
+        if concept := _ALIKE.get(word):
+            found.add(concept)
+        position += 1
+    return Topic(frozenset(found), density, "die" in listed or "gcd" in listed)
+
+
+class ChipNames:
+    """Names that a label may call a chip by, each with the chips that it fits."""
+
+    def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
+        """``names`` maps a chip id to everything it is called."""
+        self.by_key: dict[str, frozenset[str]] = {}
+        for chip, called in names.items():
+            for name in (chip, *called):
+                self._add(tokens(name), chip)
+
+    def _add(self, words: list[str], chip: str) -> None:
+        while words:
+            key = "".join(words)
+            if not key.isdigit() and len(key) > 1 and any(char.isdigit() for char in key):
+                self.by_key[key] = self.by_key.get(key, frozenset()) | {chip}
+            if words[0] not in _VENDOR:
+                return
+            words = words[1:]
+
+    def find(self, words: list[str]) -> tuple[frozenset[str], list[str], str]:
+        """Chips that the words name, the words that remain, and an unknown chip's name.
+
+        The longest name wins; what several names mean together is their union.
+        """
+        chips: frozenset[str] = frozenset()
+        rest: list[str] = []
+        strange = ""
+        position = 0
+        while position < len(words):
+            for size in range(min(_MAX_NAME_TOKENS, len(words) - position), 0, -1):
+                known = self.by_key.get("".join(words[position : position + size]))
+                if known:
+                    chips |= known
+                    position += size
+                    break
+            else:
+                word = words[position]
+                if _CHIP_LIKE.fullmatch(word):
+                    strange = word
+                rest.append(word)
+                position += 1
+        return chips, rest, "" if chips else strange
