@@ -7,7 +7,7 @@ REPORT := tests/data/reports/h100_triton_torch.ncu-rep
 # With an NVIDIA GPU, torch is free to be a CUDA build; without one it is held to a CPU build.
 CONSTRAINTS := $(shell command -v nvidia-smi >/dev/null 2>&1 || echo -c constraints/cpu.txt)
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo test lint bench probes docs clean
 
 $(VENV)/.installed: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
@@ -31,8 +31,12 @@ lint: $(VENV)/.installed  ## style, types, import rules
 bench: $(VENV)/.installed  ## timings of the commands, as a table and JSON
 	$(BIN)/python benchmarks/commands.py
 
-docs: $(VENV)/.installed  ## regenerate the generated parts of docs/
-	$(BIN)/python tools/generate_docs.py
+probes: $(VENV)/.installed  ## compile all probes and all code on pages, on all targets, and record the outcomes
+	$(BIN)/python -m tests.probes.record
+	$(BIN)/python -m tools.generate_docs
+
+docs: $(VENV)/.installed  ## regenerate the generated parts of docs/ and of gpu-wiki/README.md
+	$(BIN)/python -m tools.generate_docs
 
 clean:
 	rm -rf $(VENV) $(HOME_) .pytest_cache .mypy_cache .ruff_cache .coverage*

@@ -13,13 +13,18 @@ from kbs.context import Context
 from kbs.failures import report_failure
 
 COMMANDS: dict[str, str] = {
+    "audit": "Spec citations in archived text, checked against the wiki.",
     "diagnose": "Causes, limiter and roofline of a profile.",
+    "diff": "Why one of two profiles of a task is faster, split into measured factors.",
     "doctor": "What works on this machine, and what each missing part costs.",
+    "eval": "Accuracy on labelled kernels and cases, beside plain baselines.",
     "ingest": "Index the wiki and the experience log.",
     "query": "Search the knowledge base, with citations.",
     "recommend": "Ranked methods with their evidence, from a profile or from symptoms.",
     "roofline": "Roofs of a task from cited specs, alone or against a profile.",
     "specs": "Cited specs of a GPU.",
+    "wiki": "Check wikis with file and line of each fault; scaffold new pages.",
+    "utilization": "Occupancy, waves, tail and tile minimum of a grid, from cited limits.",
 }
 """Every command: its module under kbs.commands has the same name."""
 

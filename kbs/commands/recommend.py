@@ -13,6 +13,7 @@ from kbs.commands.diagnose import run_diagnosis
 from kbs.context import Context, pass_context
 from kbs.subjects import Selection, selection_of, selection_options
 from kbs_engine.errors import UsageError
+from kbs_engine.ports import Knowledge
 from kbs_engine.recommend import Options, recommend
 from kbs_engine.recommendations import KernelAdvice
 from kbs_engine.situation import Situation, imagine
@@ -30,6 +31,13 @@ from kbs_engine.vocabulary import LIMITER_ALIASES, LIMITERS
     type=click.Choice([*LIMITERS, *LIMITER_ALIASES]),
     help="What limits the kernel, without a report.",
 )
+@click.option("--text", help="What is known in words, without a report.")
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    help="A number as NAME=VALUE, under any profiler's name, without a report. Repeatable.",
+)
 @click.option("--have", "applied", multiple=True, help="A method that the kernel already has.")
 @click.option("--top", type=click.IntRange(1, 500), default=8, show_default=True)
 @click.option("--as-of", help="Date at which past outcomes are weighed (YYYY-MM-DD).")
@@ -40,38 +48,50 @@ def command(
     reports: tuple[Path, ...],
     symptoms: tuple[str, ...],
     limiter: str | None,
+    text: str | None,
+    metrics: tuple[str, ...],
     applied: tuple[str, ...],
     top: int,
     as_of: str | None,
     **options: Any,
 ) -> None:
-    """Ranked methods for each launch of REPORTS, or for --symptom / --limiter / --kernel."""
+    """Ranked methods for each launch of REPORTS, or for what is told without a report."""
     selection = selection_of(options)
     when = _date(as_of)
+    knowledge: Knowledge | None = None
     if reports:
-        if symptoms or limiter:
+        if symptoms or limiter or text or metrics:
             raise UsageError(
-                "--symptom and --limiter describe a kernel without a report",
+                "--symptom, --limiter, --text and --metric describe a kernel without a report",
                 remedy="leave them out; the report says what they are",
             )
         items = run_diagnosis(context, reports, selection, **options)
         store = context.store()
     else:
         store = context.store()
-        situation = _situation(selection, symptoms, limiter)
-        items = (imagine(situation, store),)
+        situation = _situation(selection, symptoms, limiter, enough=bool(text or metrics))
+        if text or metrics:
+            from kbs.partial import Advisor, Asked, pairs
+
+            asked = Asked(text=text or "", metrics=pairs(metrics), situation=situation)
+            item, knowledge = Advisor(store).ask(asked)
+            items = (item,)
+        else:
+            items = (imagine(situation, store),)
     chosen = Options(as_of=when, language=selection.language, applied=frozenset(applied))
     _known_methods(applied, {method.id for method in store.methods()})
-    _show(context, [recommend(item, store, chosen) for item in items], top)
+    _show(context, [recommend(item, knowledge or store, chosen) for item in items], top)
 
 
-def _situation(selection: Selection, symptoms: tuple[str, ...], limiter: str | None) -> Situation:
+def _situation(
+    selection: Selection, symptoms: tuple[str, ...], limiter: str | None, *, enough: bool
+) -> Situation:
     work = selection.override
     family = work.kernel if work and work.kernel != "other" else None
-    if not (symptoms or limiter or family):
+    if not (symptoms or limiter or family or enough):
         raise UsageError(
             "nothing to recommend for",
-            remedy="name a report, or --symptom, --limiter or --kernel",
+            remedy="name a report, or --symptom, --limiter, --text, --metric or --kernel",
         )
     told = {
         "symptoms": symptoms,

@@ -9,7 +9,9 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.plotting import plot_option, write_plot
 from kbs.subjects import Selection, read_subjects, selection_of, selection_options
+from kbs_engine.chartdata import ChartLaunch
 from kbs_engine.errors import UsageError
 from kbs_engine.roofline import build_roofline
 from kbs_engine.roofs import Roofline
@@ -23,28 +25,37 @@ from kbs_engine.roofs import Roofline
 @click.argument("report", required=False, type=click.Path(path_type=Path))
 @selection_options
 @click.option("--time-ns", type=click.FloatRange(min=0, min_open=True), help="Time from a timer.")
+@plot_option
 @pass_context
 def command(
-    context: Context, *, report: Path | None, time_ns: float | None, **options: Any
+    context: Context,
+    *,
+    report: Path | None,
+    time_ns: float | None,
+    plot: Path | None,
+    **options: Any,
 ) -> None:
     """Roofs with their citations: of the launches of REPORT, or of a task given by options."""
     selection = selection_of(options)
     if report is None:
-        found = [("task", 0, _static(context, selection, time_ns))]
+        drawn, line = _static(context, selection, time_ns)
+        found = [(drawn, line)]
     else:
         found = _of_report(context, report, selection)
+    if plot:
+        write_plot(plot, [drawn for drawn, _ in found])
     if context.json:
         rows = [
-            {"name": name, "launch": launch, "roofline": msgspec.to_builtins(line)}
-            for name, launch, line in found
+            {"name": drawn.name, "launch": drawn.launch, "roofline": msgspec.to_builtins(line)}
+            for drawn, line in found
         ]
         context.print_json({"kernels": rows})
         return
     from kbs.render.text import show_roofline
 
     console = context.console()
-    for name, launch, line in found:
-        console.print(f"{name}  launch {launch}", style="bold", markup=False)
+    for drawn, line in found:
+        console.print(f"{drawn.name}  launch {drawn.launch}", style="bold", markup=False)
         console.print(
             f"  algorithm bound by {line.algorithm_bound}"
             + (
@@ -61,27 +72,37 @@ def command(
             console.print(f"  note: {flag}", style="dim", markup=False)
 
 
-def _static(context: Context, selection: Selection, time_ns: float | None) -> Roofline:
+def _static(
+    context: Context, selection: Selection, time_ns: float | None
+) -> tuple[ChartLaunch, Roofline]:
     if selection.chip is None or selection.override is None:
         raise UsageError(
             "a task needs a chip and its work",
             remedy="give --chip with --flops and/or --bytes-in and --bytes-out, or name a report",
         )
-    chip = context.store().chip(selection.chip)
-    return build_roofline(
-        {}, chip=chip, work=selection.override, time_ns=time_ns, time_source="timer"
-    )
+    chip, work = context.store().chip(selection.chip), selection.override
+    line = build_roofline({}, chip=chip, work=work, time_ns=time_ns, time_source="timer")
+    drawn = ChartLaunch(launch=0, name="task", metrics={}, chip=chip, work=work, time_ns=time_ns)
+    return drawn, line
 
 
 def _of_report(
     context: Context, report: Path, selection: Selection
-) -> list[tuple[str, int, Roofline]]:
+) -> list[tuple[ChartLaunch, Roofline]]:
     from kbs_engine.diagnose import resolve_chip
 
     store = context.store()
     found = []
     for subject in read_subjects([report], selection, store):
         chip = resolve_chip(subject, store, {})
-        line = build_roofline(subject.profile.metrics, chip=chip, work=subject.work)
-        found.append((subject.profile.name, subject.profile.launch, line))
+        profile = subject.profile
+        line = build_roofline(profile.metrics, chip=chip, work=subject.work)
+        drawn = ChartLaunch(
+            launch=profile.launch,
+            name=profile.name,
+            metrics=profile.metrics,
+            chip=chip,
+            work=subject.work,
+        )
+        found.append((drawn, line))
     return found

@@ -13,6 +13,8 @@ from kbs_backends.disasm.cfg import Step, basic_blocks, main_loop, natural_loops
 from kbs_backends.disasm.sass import split_operands
 from kbs_backends.disasm.tools import DisassemblerFailure, disassemble_cubin, find_nvdisasm
 from tests.probes import run_probes
+from tests.probes.selection import changed_files, of_the_week
+from tests.probes.toolchain import default_cache
 
 NVDISASM = """\
 	.section	.nv.info,"",@"SHT_CUDA_INFO"
@@ -205,25 +207,40 @@ def test_every_signature_reads_and_its_probes_exist():
     assert named == {p.name for p in run_probes.PROBES.iterdir() if p.is_file()}
 
 
+SAMPLE = {"sm": 16, "gfx": 8}
+"""Pairs of method and target per week; each compiles two probes or more."""
+
+
 def _wanted() -> list[tuple[str, str]]:
-    every = os.environ.get("KBS_PROBE_ARCHS", "sm_90a,gfx942").split(",")
-    return [
-        (method, arch)
-        for method, signature in run_probes.load_signatures().items()
+    """All pairs under KBS_PROBES=all, else what changed and a sample of the week."""
+    signatures = run_probes.load_signatures()
+    pairs = {
+        f"{method} {arch}": (method, arch)
+        for method, signature in signatures.items()
         for arch in run_probes.observable_archs(signature)
-        if arch in every
-    ]
+    }
+    if os.environ.get("KBS_PROBES") == "all":
+        return list(pairs.values())
+    chosen: set[str] = set()
+    for family, count in SAMPLE.items():
+        names = [name for name, (_, arch) in pairs.items() if arch.startswith(family)]
+        chosen |= of_the_week(names, count)
+    changed = changed_files()
+    for name, (method, arch) in pairs.items():
+        files = {path for path, _ in run_probes.probes_for(signatures[method], arch)}
+        if changed & {*files, run_probes.SIGNATURES / f"{method}.yaml"}:
+            chosen.add(name)
+    return [pair for name, pair in pairs.items() if name in chosen]
 
 
 @pytest.mark.compilers
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "arch"), _wanted())
-def test_probes_confirm_and_refute(method, arch, tmp_path_factory):
+def test_probes_confirm_and_refute(method, arch):
     if arch.startswith("gfx"):
         pytest.importorskip("triton")
     elif shutil.which("nvcc") is None or find_nvdisasm() is None:
         pytest.skip("nvcc and nvdisasm are needed to compile and read the probes")
-    cache = Path(os.environ.get("KBS_PROBE_CACHE", tmp_path_factory.getbasetemp() / "probes"))
     signature = run_probes.load_signatures()[method]
-    for result in run_probes.run_signature(signature, [arch], cache):
+    for result in run_probes.run_signature(signature, [arch], default_cache()):
         assert result.as_expected, f"{result.probe} on {arch}: {result.verdict.reason}"

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kbs_engine.ports import Rows
 from kbs_engine.symptoms import RuleResult
 from kbs_ingest.rules.columns import CALL, HARDWARE, METRICS, WORK, Columns
 from kbs_ingest.rules.evaluate import LITERAL_ROWS, Condition, RuleSet
-from kbs_ingest.rules.sql import FUNCTIONS, Parser, Refusal
+from kbs_ingest.rules.sql import FUNCTIONS, Parser, RefusalError
 
 ROOT = Path(__file__).resolve().parents[2]
 PARSER = Parser()
@@ -53,7 +54,7 @@ def test_allowed(expression: str) -> None:
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refused(expression: str) -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(RefusalError):
         PARSER.columns(expression)
 
 
@@ -62,7 +63,7 @@ def test_refused(expression: str) -> None:
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
         columns = PARSER.columns(text)
-    except Refusal:
+    except RefusalError:
         return
     assert all(name[:2] in ("p.", "c.", "w.", "h.") for name in columns)
 
@@ -155,7 +156,11 @@ def test_what_cannot_be_computed_does_not_fire(when: str, value: float) -> None:
 
 def test_a_severity_that_cannot_be_computed_is_zero() -> None:
     rule = Condition(
-        id="r", needs=("p.l2_pct",), when="true", severity="1 / p.l2_pct", recoverable="ln(p.l2_pct)"
+        id="r",
+        needs=("p.l2_pct",),
+        when="true",
+        severity="1 / p.l2_pct",
+        recoverable="ln(p.l2_pct)",
     )
     found = _one(rule, p_l2_pct=0.0)
     assert (found.fired, found.severity, found.recoverable) == (True, 0.0, 0.0)
@@ -189,7 +194,9 @@ def test_many_rows_answer_as_one_by_one(values: list[tuple[float | None, str | N
         Rows(p={} if number is None else {"dram_pct": number}, c={}, w={"dtype": word}, h={})
         for number, word in values
     ]
-    rules = RuleSet([RULE, Condition(id="s", needs=(), when="p.dram_pct > 0", optional=("p.dram_pct",))])
+    rules = RuleSet(
+        [RULE, Condition(id="s", needs=(), when="p.dram_pct > 0", optional=("p.dram_pct",))]
+    )
     assert rules.evaluate(rows) == [rules.evaluate([row])[0] for row in rows]
 
 

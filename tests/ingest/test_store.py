@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables and messages stand on one line, as in the files that they test
 """The index: what goes in comes out, unchanged is fast, rebuilt is identical."""
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from wiki_fixture import GUIDE, UNCOALESCED, write_wiki
+
 from kbs_engine.errors import RefusedError, StoreError, UsageError, WikiError
 from kbs_engine.outcomes import Outcome
 from kbs_engine.ports import Knowledge, Rows
 from kbs_ingest.store import Store, build, ingest, layout, open_store
 from kbs_ingest.wiki import load_wiki
-from wiki_fixture import GUIDE, UNCOALESCED, write_wiki
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ("torch", "sentence_transformers", "lancedb", "pyarrow", "numpy", "pandas")
@@ -132,7 +134,9 @@ def test_a_row_of_a_spec_table_is_found_with_its_line(store: Store) -> None:
     assert hit.chunk.text.startswith("memory_bandwidth: 3.35 TB/s")
 
 
-@pytest.mark.parametrize("text", ["\"(unbalanced AND *", "text:foo^2 ~1", "'; DROP", "?!", "ö é 漢字"])
+@pytest.mark.parametrize(
+    "text", ['"(unbalanced AND *', "text:foo^2 ~1", "'; DROP", "?!", "ö é 漢字"]
+)
 def test_any_question_is_searched(store: Store, text: str) -> None:
     store.search(text)
 
@@ -229,10 +233,14 @@ def test_overlaid_citations_resolve(empty_home: Path, wiki_root: Path, tmp_path:
     team = tmp_path / "team"
     (team / "profiling").mkdir(parents=True)
     (team / "profiling/notes.md").write_text("# Notes\n\nquokka\n")
-    ingest(empty_home, [wiki_root, team], embedding_model="none")
+    summary = ingest(empty_home, [wiki_root, team], embedding_model="none")
+    assert "no number in them counts as a spec" in summary.notes[-1]
     with open_store(empty_home) as store:
         path = store.search("quokka").results[0].chunk.path
         assert path == "team/profiling/notes.md"
+        found = store.chunk("team/profiling/notes.md:L1")
+        assert found is not None
+        assert found.path == path
         assert store.resolve(path) == team / "profiling/notes.md"
         assert store.resolve("profiling/ncu.md") == wiki_root / "profiling/ncu.md"
         assert store.resolve("../etc/passwd") is None
@@ -243,9 +251,7 @@ def _outcome(**changes: object) -> dict[str, object]:
         "method": "coalesced_access", "verdict": "effective", "kernel": "transpose",
         "language": "cuda-cpp", "chip": "h100_sxm", "arch": "sm_90a", "correct": True,
         "integrity": True, "gain": 0.4,
-        "metrics_before": {name: 50.0 for name in (
-            "dram_pct", "l2_pct", "l1_pct", "compute_pct", "memory_pct", "fma_pct", "alu_pct",
-            "lsu_pct", "issue_active_pct")},
+        "metrics_before": dict.fromkeys(("dram_pct", "l2_pct", "l1_pct", "compute_pct", "memory_pct", "fma_pct", "alu_pct", "lsu_pct", "issue_active_pct"), 50.0),
     }  # fmt: skip
     return {**base, **changes}
 
@@ -312,16 +318,16 @@ def test_no_index_yet_says_what_to_do(empty_home: Path) -> None:
 
 
 @pytest.mark.parametrize(("change", "word"), [(1, "newer"), (-1, "older")])
-def test_another_schema_version(
-    empty_home: Path, wiki_root: Path, change: int, word: str
-) -> None:
+def test_another_schema_version(empty_home: Path, wiki_root: Path, change: int, word: str) -> None:
     _ingest(empty_home, wiki_root)
     path = empty_home / "index/gen-000001/manifest.json"
     manifest = json.loads(path.read_text())
     manifest["schema_version"] = layout.SCHEMA_VERSION + change
     manifest["a_new_field"] = 1
     path.write_text(json.dumps(manifest))
-    with pytest.raises(StoreError, match=f"written by a{'n' if change < 0 else ''} {word} kbs") as caught:
+    with pytest.raises(
+        StoreError, match=f"written by a{'n' if change < 0 else ''} {word} kbs"
+    ) as caught:
         open_store(empty_home)
     assert "kbs ingest" in caught.value.remedy
     if change > 0:

@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from wiki_fixture import GUIDE
+
 from kbs_ingest.store import ingest, layout, open_store
 from kbs_ingest.store.layout import Home
-from wiki_fixture import GUIDE
 
 ROOT = Path(__file__).resolve().parents[2]
 ENV = {**os.environ, "PYTHONPATH": f"{ROOT / 'ingest'}:{ROOT / 'engine'}"}

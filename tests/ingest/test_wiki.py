@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kbs_ingest.wiki import load_wiki
 from wiki_fixture import CONFLICTS, H100, METHOD, UNCOALESCED, line_of, write_wiki
+
+from kbs_ingest.wiki import load_wiki
 
 
 def test_citations_name_the_line_of_the_row(wiki_root: Path) -> None:

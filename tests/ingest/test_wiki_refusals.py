@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables and messages stand on one line, as in the files that they test
 """Every refusal: where it points, what it says, and that all faults come at once."""
 
 from __future__ import annotations
@@ -5,9 +6,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from kbs_engine.errors import WikiError
-from kbs_ingest.wiki import load_wiki
 from wiki_fixture import (
     CONFLICTS,
     FEATURES,
@@ -21,6 +19,9 @@ from wiki_fixture import (
     UNCOALESCED,
     write_wiki,
 )
+
+from kbs_engine.errors import WikiError
+from kbs_ingest.wiki import load_wiki
 
 CHIP = "hardware/nvidia/h100_sxm.md"
 PCIE = "hardware/nvidia/h100_pcie.md"
@@ -124,7 +125,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("path", "text", "old", "new", "message"), CASES)
-def test_refused_with_path_line_and_reason(  # noqa: PLR0913
+def test_refused_with_path_line_and_reason(
     tmp_path: Path, path: str, text: str, old: str, new: str, message: str
 ) -> None:
     changed, line = _at(text, old, new)
@@ -135,7 +136,9 @@ def test_refused_with_path_line_and_reason(  # noqa: PLR0913
     assert message in shown
     mentioned = [part for part in shown.splitlines() if message in part]
     assert any(f"{path}:" in part for part in mentioned), shown
-    numbers = [int(part.split(f"{path}:")[1].split(":")[0]) for part in mentioned if f"{path}:" in part]
+    numbers = [
+        int(part.split(f"{path}:")[1].split(":")[0]) for part in mentioned if f"{path}:" in part
+    ]
     assert any(number == 1 or abs(number - line) <= 3 for number in numbers), (numbers, line)
 
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables and messages stand on one line, as in the files that they test
 """A small complete wiki for tests; each test changes one thing of it."""
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Cross-compile one Triton probe and print its assembly: `compile_triton.py FILE ARCH`."""
+"""Cross-compile the marked Triton kernels of a file: `compile_triton.py FILE ARCH`.
+
+Prints their assembly, one after the other.
+"""
 
 import importlib.util
 import sys
@@ -6,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import triton
-from probe_marks import mark_of
+from probe_marks import Mark, marks_of
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
@@ -21,16 +24,21 @@ def target_of(arch: str) -> GPUTarget:
     return GPUTarget("cuda", int(arch.removeprefix("sm_").rstrip("af")), 32)
 
 
-def assembly(path: Path, arch: str) -> str:
-    """Compile the marked kernel; pointers count as 16-byte aligned, as a launch would find them."""
-    name, arguments, options = mark_of(path.read_text())
+def assemblies(path: Path, arch: str) -> list[str]:
+    """Compile every marked kernel of a file."""
+    marks = marks_of(path.read_text())
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         msg = f"{path} cannot be imported"
         raise ImportError(msg)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    kernel: Any = getattr(module, name)
+    return [_assembly(getattr(module, mark[0]), mark, target_of(arch)) for mark in marks]
+
+
+def _assembly(kernel: Any, mark: Mark, target: GPUTarget) -> str:
+    """Compile one kernel; pointers count as 16-byte aligned, as a launch would find them."""
+    _, arguments, options = mark
     types: dict[str, str] = {}
     constants: dict[tuple[int, ...], Any] = {}
     aligned: dict[tuple[int, ...], Any] = {}
@@ -44,10 +52,9 @@ def assembly(path: Path, arch: str) -> str:
         if value.startswith("*") or value.endswith(":16"):
             aligned[(index,)] = [["tt.divisibility", 16]]
     source = ASTSource(fn=kernel, signature=types, constexprs=constants, attrs=aligned)
-    target = target_of(arch)
     compiled = triton.compile(source, target=target, options=options or None)
     return str(compiled.asm["amdgcn" if target.backend == "hip" else "ptx"])
 
 
 if __name__ == "__main__":
-    sys.stdout.write(assembly(Path(sys.argv[1]), sys.argv[2]))
+    sys.stdout.write("".join(assemblies(Path(sys.argv[1]), sys.argv[2])))

@@ -4,13 +4,10 @@ A positive probe must be confirmed and a negative one refuted on every claimed t
 Run as a script for the whole table: `python -m tests.probes.run_probes [method …]`.
 """
 
-import hashlib
-import os
-import re
-import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
 import yaml
@@ -18,16 +15,22 @@ import yaml
 from kbs_backends.disasm import parse_amdgcn, parse_sass
 from kbs_backends.disasm.tools import DisassemblerFailure, disassemble_cubin, find_nvdisasm
 from kbs_engine.signatures import FunctionListing, Signature, SignatureVerdict, verdict
-from tests.probes.probe_marks import environment_of
+from tests.probes.probe_marks import archs_of
+from tests.probes.toolchain import (
+    ROOT,
+    CompileError,
+    cached_text,
+    compile_triton,
+    content_key,
+    cuda_version,
+    default_cache,
+    gencode,
+    run_tool,
+    triton_version,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
 SIGNATURES = ROOT / "gpu-wiki" / "signatures"
 PROBES = SIGNATURES / "probes"
-_ARCHS = re.compile(r"^(?://|#)\s*kbs:arch\s+(?P<archs>.+)$", re.MULTILINE)
-
-
-class ProbeError(RuntimeError):
-    """A probe that does not compile or disassemble: what, where, and the tool's own words."""
 
 
 class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +53,7 @@ def load_signatures(folder: Path = SIGNATURES) -> dict[str, Signature]:
         signature = msgspec.convert(yaml.safe_load(path.read_text()), Signature)
         if signature.method != path.stem:
             msg = f"{path}: method {signature.method!r} must equal the file name"
-            raise ProbeError(msg)
+            raise CompileError(msg)
         found[signature.method] = signature
     return found
 
@@ -76,9 +79,9 @@ def probes_for(signature: Signature, arch: str) -> Iterator[tuple[Path, str]]:
 
 
 def _speaks_about(path: Path, arch: str) -> bool:
-    marked = _ARCHS.search(path.read_text())
-    if marked is not None:
-        return arch in re.split(r"[,\s]+", marked["archs"].strip())
+    marked = archs_of(path.read_text())
+    if marked:
+        return arch in marked
     return arch.startswith("sm_") if path.suffix == ".cu" else arch.startswith("gfx")
 
 
@@ -89,7 +92,7 @@ def run_probe(
     functions = listing(path, arch, cache)
     if not functions:
         msg = f"{path.name} for {arch}: the disassembly holds no function"
-        raise ProbeError(msg)
+        raise CompileError(msg)
     return ProbeResult(
         probe=path.name, expected=expected, verdict=verdict(signature, arch, functions[0])
     )
@@ -107,78 +110,28 @@ def run_signature(signature: Signature, archs: Iterable[str], cache: Path) -> li
 def listing(path: Path, arch: str, cache: Path) -> tuple[FunctionListing, ...]:
     """Return the parsed functions of a probe; text is cached by source, target and tool."""
     text = path.read_text()
-    tool = _cuda_version() if path.suffix == ".cu" else _triton_version()
-    key = hashlib.sha256(f"{text}\0{arch}\0{tool}".encode()).hexdigest()
-    stored = cache / f"{key}.s"
-    if not stored.exists():
-        made = (
-            _compile_cuda(path, arch, cache / key)
-            if path.suffix == ".cu"
-            else _compile_triton(path, arch)
-        )
-        cache.mkdir(parents=True, exist_ok=True)
-        stored.write_text(made)
-    parse = parse_amdgcn if arch.startswith("gfx") else parse_sass
-    return parse(stored.read_text())
+    tool = cuda_version() if path.suffix == ".cu" else triton_version()
+    key = content_key(text, arch, tool)
+    make = _compile_cuda if path.suffix == ".cu" else compile_triton
+    made = cached_text(cache, key, lambda: make(path, arch))
+    return parse_amdgcn(made) if arch.startswith("gfx") else parse_sass(made)
 
 
-_VERSIONS: dict[str, str] = {}
-
-
-def _cuda_version() -> str:
-    if "nvcc" not in _VERSIONS:
-        nvdisasm = find_nvdisasm()
-        reader = _run([str(nvdisasm), "--version"]) if nvdisasm is not None else ""
-        _VERSIONS["nvcc"] = _run(["nvcc", "--version"]) + reader
-    return _VERSIONS["nvcc"]
-
-
-def _triton_version() -> str:
-    import triton
-
-    return f"triton {triton.__version__}"
-
-
-def _compile_cuda(path: Path, arch: str, stem: Path) -> str:
+def _compile_cuda(path: Path, arch: str) -> str:
     nvdisasm = find_nvdisasm()
     if nvdisasm is None:
         msg = (
             "nvdisasm was not found: install the CUDA toolkit or `pip install nvidia-cuda-nvdisasm`"
         )
-        raise ProbeError(msg)
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    cubin = stem.with_suffix(".cubin")
-    _run(["nvcc", "-cubin", "-O3", "-std=c++17", f"-arch={arch}", "-o", str(cubin), str(path)])
-    text = disassemble_cubin(nvdisasm, cubin)
-    cubin.unlink()
+        raise CompileError(msg)
+    with TemporaryDirectory() as folder:
+        cubin = Path(folder) / "probe.cubin"
+        run_tool(["nvcc", "-cubin", "-O3", *gencode(arch), "-o", str(cubin), str(path)])
+        text = disassemble_cubin(nvdisasm, cubin)
     if isinstance(text, DisassemblerFailure):
         msg = f"{path.name} for {arch}: nvdisasm ended with {text.returncode}: {text.stderr}"
-        raise ProbeError(msg)
+        raise CompileError(msg)
     return text
-
-
-def _run(command: Sequence[str], environment: Mapping[str, str] | None = None) -> str:
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=300, check=False, env=environment
-    )
-    if done.returncode != 0:
-        msg = f"{' '.join(command)} ended with {done.returncode}: {done.stderr}"
-        raise ProbeError(msg)
-    return done.stdout
-
-
-def _compile_triton(path: Path, arch: str) -> str:
-    """Cross-compile in a fresh process: a crash of LLVM must not end the tests."""
-    script = Path(__file__).with_name("compile_triton.py")
-    # Triton's own cache does not know of the switches
-    switches = {"TRITON_ALWAYS_COMPILE": "1", **environment_of(path.read_text())}
-    return _run([sys.executable, str(script), str(path), arch], {**os.environ, **switches})
-
-
-def default_cache() -> Path:
-    """Return the folder for compiled probes: KBS_PROBE_CACHE, else the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-    return Path(os.environ.get("KBS_PROBE_CACHE", str(Path(base) / "kbs" / "probes")))
 
 
 def main(methods: Sequence[str]) -> int:
@@ -195,7 +148,7 @@ def main(methods: Sequence[str]) -> int:
 def _report(signature: Signature, arch: str) -> int:
     try:
         results = run_signature(signature, [arch], default_cache())
-    except ProbeError as error:
+    except CompileError as error:
         print(f"ERROR {signature.method} {arch}: {error}")
         return 1
     missing = {"confirmed", "refuted"} - {r.expected for r in results}

@@ -53,6 +53,8 @@ class Judge:
         readings = self._readings(citation.labels)
         if conflict := self._conflict(readings, page):
             return Verdict(verdict="wrong_chip", detail=conflict)
+        if lines is None and citation.anchor == Anchor():
+            return Verdict(verdict="missing", detail=_no_place(page, citation.anchor))
         return self._compare(citation, citation.value, page, lines, readings)
 
     def _readings(self, labels: Sequence[str]) -> list[Reading]:
@@ -107,6 +109,8 @@ class Judge:
     def _matching(self, page: Page, readings: Sequence[Reading]) -> list[Fact]:
         """Facts of the page that the label speaks of, by its nearest words that fit any."""
         facts = page.facts if page.facts is not None else self._prose(page)
+        if exact := _verbatim(facts, [reading.topic.words for reading in readings]):
+            return exact
         for reading in readings:
             fitting = [
                 fact
@@ -161,7 +165,7 @@ class Judge:
         if lines is None:
             return Verdict(verdict="missing", detail=_no_place(page, anchor))
         if not everywhere:
-            return Verdict(verdict="missing", detail=self._nothing(page))
+            return Verdict(verdict="missing", detail=_nothing(page))
         stated = [fact for fact in here if fact.used]
         for fact in stated:
             if _replaces(value, fact):
@@ -177,8 +181,17 @@ class Judge:
             line=best.line,
         )
 
-    def _nothing(self, page: Page) -> str:
-        return f"gpu-wiki/{page.path} states nothing of this metric"
+
+def _verbatim(facts: Sequence[Fact], labels: Sequence[frozenset[str]]) -> list[Fact]:
+    """Facts whose own words make up most of a label; the longest wording wins."""
+    sized = [
+        (len(own), fact)
+        for fact in facts
+        if (own := frozenset(tokens(fact.words)))
+        and any(own <= label and 2 * len(own) > len(label) for label in labels)
+    ]
+    longest = max((size for size, _ in sized), default=0)
+    return [fact for size, fact in sized if size == longest]
 
 
 def _equal(value: Quantity, fact: Fact) -> bool:
@@ -201,7 +214,7 @@ def _lines(page: Page, anchor: Anchor) -> range | None:
     """The lines that an anchor names, or None when they are not there."""
     if anchor.first is not None:
         last = max(anchor.last or anchor.first, anchor.first)
-        if 1 <= anchor.first and last <= len(page.lines):
+        if anchor.first >= 1 and last <= len(page.lines):
             return range(anchor.first, last + 1)
         return None
     wanted = _slug(anchor.section)
@@ -215,6 +228,10 @@ def _lines(page: Page, anchor: Anchor) -> range | None:
 
 def _slug(text: str) -> str:
     return "".join(tokens(text))
+
+
+def _nothing(page: Page) -> str:
+    return f"gpu-wiki/{page.path} states nothing of this metric"
 
 
 def _no_place(page: Page, anchor: Anchor) -> str:

@@ -10,16 +10,18 @@ import msgspec
 
 from kbs_engine.errors import WikiError
 from kbs_engine.facts import Basis, Spec
+from kbs_ingest.audit.tables import Disagreement, PageTables, read_tables
 from kbs_ingest.audit.words import ChipNames, Topic, tokens, topic
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.hardware import HardwareFront, MeasuredFront, SpecPage
 from kbs_ingest.wiki.markdown import parse
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
-from kbs_ingest.audit.tables import Disagreement, PageTables, read_tables
 
 _HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
-_KIND = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:[^\n]*\n){0,40}?kind:\s*(hardware|limits|measured)\b")
+_KIND = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:[^\n]*\n){0,40}?kind:\s*(hardware|limits|measured)\b"
+)
 _SPEC_SUFFIX = re.compile(r"[_-]specs?$")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from kbs_engine.facts import Basis
 from kbs_ingest.audit.knowledge import Fact, Page
@@ -30,8 +31,7 @@ def prose_facts(page: Page) -> tuple[Fact, ...]:
         if not line.strip() or len(line) > _MAX_LINE:
             continue
         context = topic(tokens(f"{heading} {header} {line}"))
-        density = topic(tokens(line)).density
-        basis = Basis(density=density if density in ("dense", "sparse") else None)
+        basis = Basis(density=topic(tokens(line)).density)
         texts = [found[0] for found in _NUMBER.finditer(line)]
         texts.extend(found[0] for found in _WORDS.finditer(line))
         texts.extend(_split_cells(line))
@@ -60,6 +60,6 @@ def _split_cells(line: str) -> list[str]:
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     return [
         f"{value} {unit}"
-        for value, unit in zip(cells, cells[1:], strict=False)
+        for value, unit in pairwise(cells)
         if re.fullmatch(NUMBER, value) and re.fullmatch(UNIT, unit)
     ]

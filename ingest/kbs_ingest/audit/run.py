@@ -92,8 +92,7 @@ def audit_file(path: Path, judge: Judge, *, fix: bool = False) -> FileReport:
         if changed != data:
             write_whole(path, changed)
     found = [
-        msgspec.structs.replace(row, text=_clean(row.text))
-        for row in suspects(scan, suffix, shown)
+        msgspec.structs.replace(row, text=_clean(row.text)) for row in suspects(scan, suffix, shown)
     ]
     return FileReport(file=shown, citations=tuple(rows), uncited=tuple(found))
 

@@ -7,7 +7,9 @@ from urllib.parse import quote
 
 from kbs_ingest.audit.model import VERDICTS, AuditReport
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 _LEVELS = {
     "moved": "warning",
     "changed": "warning",
@@ -25,7 +27,8 @@ _OTHERS = {
 
 def sarif_log(report: AuditReport, version: str, *, strict: bool = False) -> dict[str, Any]:
     """One run with a result for everything but ``ok`` and what was re-anchored."""
-    texts = {**{name: text for name, text in VERDICTS.items() if name != "ok"}, **_OTHERS}
+    texts: dict[str, str] = {str(name): text for name, text in VERDICTS.items() if name != "ok"}
+    texts.update(_OTHERS)
     rules = sorted(texts)
     results = [
         _result(rules, row.verdict, row.file, row.line, f"{row.text}: {row.detail}")

@@ -18,13 +18,12 @@ _CITE = re.compile(
     r"(?P<anchor>(?::|#)L?(?P<first>\d{1,9})(?!\d)(?:\s?[-–]\s?L?(?P<last>\d{1,9})(?!\d))?"
     r"|\s?[:#§]\s?[\"“']?(?P<section>[^\W\d_][^|`\"”'\n<>;]{0,80}))?"
 )
-_NOT_FOUND = re.compile(
-    r"(?P<label>[^|;:\n]{0,160}):\s*[`*]*UNKNOWN[`*]*\s*\(gpu-wiki not found\)"
-)
+_NOT_FOUND = re.compile(r"(?P<label>[^|;:\n]{0,160}):\s*[`*]*UNKNOWN[`*]*\s*\(gpu-wiki not found\)")
 _TRAILING = " \t`\"'([*_"
 _LAST_VALUE = re.compile(rf"(?<![\w.,])({NUMBER})\s*({UNIT})(?![\w/])")
 _CLAUSE = re.compile(r"[.;•!?]\s|,\s|\s[-–—]\s|:\s|[(\[]")
 _BULLET = re.compile(r"^\s*(?:[-*+•>]|\d+[.)]|#+|//+|#)\s+")
+_COMMENT = re.compile(r"//|/\*|\s#|^#")
 _SHOWN = 200
 
 
@@ -72,6 +71,8 @@ def _in_piece(piece: Piece, before: str) -> Iterator[Citation]:
         if cite["gap"] != "/" and not cite["arrow"]:
             continue
         segment = text[end : cite.start()]
+        if piece.prose is not None:
+            segment = _COMMENT.split(segment)[-1]
         if cite["arrow"] and not segment.strip(_TRAILING + "|"):
             segment = before
         yield _citation(piece, cite, segment)
@@ -105,7 +106,7 @@ def _is_direct(segment: str, value: Quantity | None) -> bool:
     if value is None:
         return False
     tail = segment.rstrip(_TRAILING + "|")
-    return tail.endswith(value.text) or tail.endswith(value.text.replace(" ", ""))
+    return tail.endswith((value.text, value.text.replace(" ", "")))
 
 
 def _statement(piece: Piece, segment: str, at: int) -> tuple[tuple[str, ...], Quantity | None]:
@@ -124,10 +125,9 @@ def _split(segment: str) -> tuple[str, Quantity | None]:
         head, colon, tail = segment.rpartition("=")
     if colon and (value := parse_quantity(tail)):
         return head, value
-    last = None
-    for last in _LAST_VALUE.finditer(segment):
-        pass
-    if last is not None:
+    numbers = list(_LAST_VALUE.finditer(segment))
+    if numbers:
+        last = numbers[-1]
         return segment[: last.start()], parse_quantity(last[0])
     if value := parse_quantity(segment):
         return "", value if value.number is not None else None

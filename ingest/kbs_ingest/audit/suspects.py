@@ -58,10 +58,11 @@ _MEASURED = re.compile(
     re.IGNORECASE,
 )
 _KERNEL = re.compile(
-    r"\buse[sd]?\b|\busing\b|allocat|\bneeds?\b|requires?\b|per (?:block|thread|CTA|stage|tile|warp)"
+    r"\buse[sd]?\b|\busing\b|allocat|\bneeds?\b|requires?\b"
+    r"|per (?:block|thread|CTA|stage|tile|warp)"
     r"|\btiles?\b|\bstages?\b|spill|working set|\binputs?\b|\boutputs?\b|\bbuffers?\b|footprint"
     r"|traffic|\bmoves?\b|\breads?\b|\bwrites?\b|\bloads?\b|\bstores?\b|carve|\bfits?\b|transfer"
-    r"|\btensors?\b(?! (?:core|peak))|\bmatri(?:x|ces) (?:of|is|are)|\blarger than\b|\bsmaller than\b"
+    r"|\btensors?\b(?! (?:core|peak))|\bmatri(?:x|ces) (?:of|is|are)|\b(?:larg|small)er than\b"
     r"|\bexceeds?\b|weights?\b|activations?\b|\bcopy\b|\bcopies\b|\brows?\b",
     re.IGNORECASE,
 )
@@ -81,9 +82,11 @@ _NOUN = re.compile(
     r"|boost clock|\bTDP\b",
     re.IGNORECASE,
 )
-_CHIP = re.compile(
-    r"\b(?:[ABHLV]\d{2,3}|MI\d{3}[A-Z]?|G[BH]\d{3}|B\d{3}|RTX\s?\d{4}|T4|L4|H20)\b"
+_CHIP = re.compile(r"\b(?:[ABHLV]\d{2,3}|MI\d{3}[A-Z]?|G[BH]\d{3}|B\d{3}|RTX\s?\d{4}|T4|L4|H20)\b")
+_IN_NAME = re.compile(
+    r"(?:\b[A-Z]{1,3}\d{2,4}[A-Z]*|\bSXM\d?|\bPCIe|\bNVL|\bOAM|±|\d+ of)[\s_-]*$", re.IGNORECASE
 )
+"""What stands before a number that is part of a product name, a tolerance or a share."""
 _CUT = re.compile(
     r";|\.\s|,\s|[()\[\]|]|\s(?:against|versus|vs\.?|while|but|whereas|compared)\s", re.IGNORECASE
 )
@@ -122,9 +125,7 @@ def _cited_values(citations: tuple[Citation, ...]) -> set[tuple[str, float]]:
     }
 
 
-def _kinds(
-    text: str, piece: Piece, known: set[tuple[str, float]], *, cited: bool
-) -> Iterator[str]:
+def _kinds(text: str, piece: Piece, known: set[tuple[str, float]], *, cited: bool) -> Iterator[str]:
     for clause, value, quantity, prose in _spec_like(text, piece):
         if _VAGUE.search(prose):
             yield "vague"
@@ -150,10 +151,14 @@ def _spec_like(text: str, piece: Piece) -> Iterator[tuple[str, str, str, str]]:
     for hit in hits:
         start = hit.start("value")
         clause = next((part for at, part in reversed(cut) if at <= start), text)
-        context = clause if piece.row is None else _with_header(text, piece, start, clause)
+        context = _in_row(text, piece, start, clause) if text.count("|") > 1 else clause
+        if _IN_NAME.search(text, max(0, start - 24), start):
+            continue
         groups = hit.groupdict()
         unit = groups.get("unit")
         quantity = "count"
+        if unit in ("B", "byte", "bytes"):
+            continue
         if unit:
             parsed = parse_quantity(hit["value"])
             quantity = QUANTITY[parsed.unit] if parsed else ""
@@ -185,14 +190,14 @@ def _clauses(text: str) -> list[tuple[int, str]]:
     return parts
 
 
-def _with_header(text: str, piece: Piece, at: int, clause: str) -> str:
-    """A cell is read with its row's first cell and its column's heading."""
-    if piece.row is None:
-        return clause
+def _in_row(text: str, piece: Piece, at: int, clause: str) -> str:
+    """A cell is read with its column's heading and with the cells of words before it."""
     column = text[:at].count("|") - (1 if text.lstrip().startswith("|") else 0)
-    first = text.strip().strip("|").split("|", 1)[0]
-    header = piece.row.header[column] if 0 <= column < len(piece.row.header) else ""
-    return f"{first} {header} {clause}"
+    labels = [cell for cell in text[:at].split("|")[:-1] if not _SPEC.search(cell)]
+    header = ""
+    if piece.row is not None and 0 <= column < len(piece.row.header):
+        header = piece.row.header[column]
+    return f"{' '.join(labels)} {header} {clause}"
 
 
 def _is_known(value: str, quantity: str, known: set[tuple[str, float]]) -> bool:

@@ -15,7 +15,7 @@ UNIT = (
     r"(?:[KkMGTP]i?B(?:/s(?:ec(?:ond)?)?|ps)?"
     r"|B/clk(?:/\w+)?|(?:FL)?OPS?/(?:clk|clock|cycle)/(?:unit|SM|CU)"
     r"|[GTP](?:FL)?OPs?/s|[GTP](?:FL)?OPS|[GTP](?:fl)ops|[GTP](?:FL)OPs"
-    r"|[MG]Hz|[Ww]atts?|W|bytes?|B)"
+    r"|[MG]Hz|[nuµμm]s|[Ww]atts?|W|bytes?|B)"
 )
 _VALUE = re.compile(rf"^[~≈<>≤≥±+]?\s*(?P<num>{NUMBER})\s*(?P<unit>{UNIT})?(?![\w.%])(?P<rest>.*)$")
 _WORD = re.compile(r"^[A-Za-z][\w.+-]{0,39}$")
@@ -42,18 +42,15 @@ def parse_quantity(text: str) -> Quantity | None:
 
 def canonical_unit(text: str) -> str:
     """The spelling of ``SPEC_UNITS``: ``GBps`` is ``GB/s``, ``TFLOP/s`` is ``TFLOPS``."""
+    text = text.replace("μ", "µ")
     if not text or text in QUANTITY:
         return text
     low = text.casefold()
-    if low.startswith("watt"):
-        return "W"
-    if low.startswith("byte"):
-        return "B"
+    if low.startswith(("watt", "byte")):
+        return "W" if low.startswith("watt") else "B"
     if "/c" in low:
-        head = text.split("/", 1)[0].upper()
-        if head == "B":
-            return "B/clk" if low.count("/") == 1 else "B/clk/unit"
-        return f"{head.rstrip('S')}/clk/unit"
+        head = text.split("/", 1)[0].upper().removesuffix("S")
+        return "B/clk" if head == "B" and low.count("/") == 1 else f"{head}/clk/unit"
     prefix = _PREFIX.get(text[0], "")
     if "op" in low:
         return f"{prefix}{'FLOPS' if 'fl' in low else 'OPS'}"

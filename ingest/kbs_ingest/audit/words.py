@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import msgspec
 
+Density = Literal["dense", "sparse"]
 _TOKEN = re.compile(r"[a-z0-9]+")
 _PAIRS: dict[tuple[str, str], str] = {
     ("shared", "memory"): "shared",
@@ -22,43 +24,46 @@ _PAIRS: dict[tuple[str, str], str] = {
     ("cuda", "cores"): "lane",
     ("stream", "processors"): "lane",
 }
+_CONCEPTS: dict[str, str] = {
+    "memory": "hbm hbm2 hbm2e hbm3 hbm3e gddr gddr5 gddr6 gddr6x gddr7 dram vram mem memory",
+    "unit": "sm sms cu cus unit units multiprocessor multiprocessors",
+    "tensor": "tensor matrix mfma wmma mma",
+    "shared": "shared smem lds",
+    "register": "register registers reg regs vgpr vgprs",
+    "warp": "warp warps wave waves wavefront wavefronts",
+    "block": "block blocks workgroup workgroups cta ctas",
+    "thread": "thread threads",
+    "clock": "clock clocks frequency",
+    "power": "tdp power",
+    "interconnect": "nvlink interconnect xgmi",
+    "pcie": "pcie pci",
+    "bandwidth": "bandwidth bw",
+    "size": "capacity size",
+    "fp8": "e4m3 e5m2 fp8",
+    "fp4": "mxfp4 nvfp4 fp4",
+    "bank": "bank banks",
+    "lane": "lane lanes",
+    "grid": "grid grids",
+    "link": "link links",
+}
+_ALONE = (
+    "l1 l2 mall tmem constant local boost base vector bus scalar instruction cluster fp64 fp32 "
+    "tf32 fp16 bf16 fp6 int8 int4 int32 cpu xcd gpc sfu shuffle popc generation capability type "
+    "partition scheduler"
+)
 _ALIKE: dict[str, str] = {
-    **dict.fromkeys(
-        "hbm hbm2 hbm2e hbm3 hbm3e gddr gddr5 gddr6 gddr6x gddr7 dram vram mem memory".split(),
-        "memory",
-    ),
-    **dict.fromkeys("sm sms cu cus unit units multiprocessor multiprocessors".split(), "unit"),
-    **dict.fromkeys("tensor matrix mfma wmma mma".split(), "tensor"),
-    **dict.fromkeys("shared smem lds".split(), "shared"),
-    **dict.fromkeys("register registers reg regs vgpr vgprs".split(), "register"),
-    **dict.fromkeys("warp warps wave waves wavefront wavefronts".split(), "warp"),
-    **dict.fromkeys("block blocks workgroup workgroups cta ctas".split(), "block"),
-    **dict.fromkeys("thread threads".split(), "thread"),
-    **dict.fromkeys("clock clocks frequency".split(), "clock"),
-    **dict.fromkeys("tdp power".split(), "power"),
-    **dict.fromkeys("nvlink interconnect xgmi".split(), "interconnect"),
-    **dict.fromkeys("pcie pci".split(), "pcie"),
-    **dict.fromkeys("bandwidth bw".split(), "bandwidth"),
-    **dict.fromkeys("capacity size".split(), "size"),
-    **dict.fromkeys("e4m3 e5m2 fp8".split(), "fp8"),
-    **dict.fromkeys("mxfp4 nvfp4 fp4".split(), "fp4"),
-    **dict.fromkeys("bank banks".split(), "bank"),
-    **dict.fromkeys("lane lanes".split(), "lane"),
-    **dict.fromkeys("grid grids".split(), "grid"),
-    **dict.fromkeys("link links".split(), "link"),
-    **{
-        word: word
-        for word in (
-            "l1 l2 mall tmem constant local boost base vector bus scalar instruction cluster "
-            "fp64 fp32 tf32 fp16 bf16 fp6 int8 int4 int32 cpu xcd gpc sfu shuffle popc generation "
-            "capability type partition scheduler"
-        ).split()
-    },
+    **{word: word for word in _ALONE.split()},
+    **{word: concept for concept, words in _CONCEPTS.items() for word in words.split()},
 }
 """Word to concept; words that are not listed tell no metric from another."""
-DTYPES = frozenset("fp64 fp32 tf32 fp16 bf16 fp8 fp6 fp4 int8 int4 int32".split())
+DTYPES = frozenset(
+    {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4", "int32"}
+)
 _VENDOR = frozenset({"nvidia", "amd", "instinct", "geforce", "radeon", "tesla", "gpu"})
-_CHIP_LIKE = re.compile(r"(?:mi\d{3}[a-z]?|g[bh]\d{3}|[abhlv]\d{2,3})")
+_CHIP_LIKE = re.compile(
+    r"(?:mi\d{3}[a-z]?|g[bh]\d{3}|a\d{2,3}|(?!.(?:16|32|64|96|128|256|512)$)[bhlv]\d{2,3})"
+)
+"""What looks like a part number; ``b128`` and ``v64`` are widths."""
 _MAX_NAME_TOKENS = 8
 
 
@@ -66,8 +71,10 @@ class Topic(msgspec.Struct, frozen=True):
     """What a piece of text speaks of."""
 
     concepts: frozenset[str]
-    density: str | None
+    density: Density | None
     die: bool
+    words: frozenset[str] = frozenset()
+    """The words themselves, for labels that repeat a row's own."""
 
     def covers(self, other: Topic) -> bool:
         """Whether everything that ``other`` (a label) names is named here (a row)."""
@@ -90,7 +97,7 @@ def topic(words: Iterable[str]) -> Topic:
     """The concepts of some words."""
     listed = list(words)
     found: set[str] = set()
-    density = None
+    density: Density | None = None
     position = 0
     while position < len(listed):
         word = listed[position]
@@ -104,7 +111,7 @@ def topic(words: Iterable[str]) -> Topic:
         if concept := _ALIKE.get(word):
             found.add(concept)
         position += 1
-    return Topic(frozenset(found), density, "die" in listed or "gcd" in listed)
+    return Topic(frozenset(found), density, "die" in listed or "gcd" in listed, frozenset(listed))
 
 
 class ChipNames:

@@ -30,6 +30,8 @@ class Launch:
     sections: list[str] = field(default_factory=list)
     rules: list[VendorRule] = field(default_factory=list)
     opcodes: dict[str, float] = field(default_factory=dict)
+    functions: dict[str, float] = field(default_factory=dict)
+    """Special functions by kind, part of the opcode MUFU."""
     flags: list[str] = field(default_factory=list)
 
 
@@ -66,6 +68,7 @@ def to_profile(
     flags.extend(derive(raw, metric_map.vendor_names()))
     metrics = canonical(metric_map, raw, arch=_arch(launch.compute_capability))
     metrics.update((f"opcode_{op}", count) for op, count in launch.opcodes.items())
+    metrics.update((f"opcode_{op}", count) for op, count in launch.functions.items())
     if launch.opcodes:
         metrics["opcode_total"] = sum(launch.opcodes.values())
     flags.extend(impossible(metric_map, metrics))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
 
 import msgspec
 
@@ -19,6 +19,8 @@ from kbs_ingest.readers.vendor_rules import plain_text
 
 if TYPE_CHECKING:
     from kbs_engine.metrics import MetricMap
+
+T = TypeVar("T")
 
 MAGICS: Final = (b"NVR\0", b"\x28\xb5\x2f\xfd")
 """First bytes of ``.ncu-rep``, and of zstd, in which ``.ncu-repz`` is packed."""
@@ -52,6 +54,7 @@ class _Action(msgspec.Struct):
     compute_capability: str
     values: dict[str, tuple[float, str]]
     opcodes: dict[str, float]
+    functions: dict[str, float]
     sections: list[str]
     rules: list[_Rule]
 
@@ -63,7 +66,8 @@ class _Answer(msgspec.Struct):
 
 def read(path: Path, metric_map: MetricMap, *, timeout_s: float = TIMEOUT_S) -> Report:
     """Read every kernel and range of the report; ReportError when the native reader fails."""
-    answer = _ask(path, metric_map, timeout_s)
+    wanted = msgspec.json.encode(sorted(inputs(metric_map.vendor_names())))
+    answer = ask(path, "kbs_ingest.readers.ncu_worker", wanted, timeout_s, _Answer)
     if not answer.launches:
         raise ReportError(
             "the report holds no kernel that can be read",
@@ -89,6 +93,7 @@ def _launch(number: int, action: _Action) -> Launch:
         sections=sorted(action.sections),
         rules=[_rule(rule) for rule in action.rules if rule.message.message],
         opcodes=action.opcodes,
+        functions=action.functions,
     )
     if not action.kernel:
         launch.flags.append("a range or graph, not one kernel: counters cover all its work")
@@ -106,9 +111,9 @@ def _rule(rule: _Rule) -> VendorRule:
     )
 
 
-def _ask(path: Path, metric_map: MetricMap, timeout_s: float) -> _Answer:
-    command = [sys.executable, "-m", "kbs_ingest.readers.ncu_worker", str(path.resolve())]
-    wanted = msgspec.json.encode(sorted(inputs(metric_map.vendor_names())))
+def ask(path: Path, worker: str, wanted: bytes, timeout_s: float, answer: type[T]) -> T:
+    """Run a worker on the report in a process of its own; ReportError when it fails."""
+    command = [sys.executable, "-m", worker, str(path.resolve())]
     try:
         done = subprocess.run(
             command, input=wanted, capture_output=True, timeout=timeout_s, cwd=_ROOT, check=False
@@ -121,7 +126,7 @@ def _ask(path: Path, metric_map: MetricMap, timeout_s: float) -> _Answer:
     if done.returncode:
         _explain(path, done.returncode, done.stderr.decode("utf-8", "replace"))
     try:
-        return msgspec.json.decode(done.stdout, type=_Answer)
+        return msgspec.json.decode(done.stdout, type=answer)
     except msgspec.DecodeError as fault:
         message = f"NVIDIA's report reader gave no usable answer ({fault})"
         raise _error(path, message, "the file may be damaged; profile again, ") from fault

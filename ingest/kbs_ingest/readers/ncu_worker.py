@@ -16,12 +16,13 @@ from typing import Any, Final
 NO_PACKAGE: Final = 3
 UNREADABLE: Final = 4
 _OPCODES: Final = "sass__inst_executed_per_opcode"
+_WITH_MODIFIERS: Final = "sass__inst_executed_per_opcode_with_modifier_all"
 _CC: Final = "device__attribute_compute_capability_"
 
 
-def _opcodes(action: Any) -> dict[str, float]:
+def _opcodes(action: Any, name: str = _OPCODES) -> dict[str, float]:
     """Executed instructions by mnemonic, empty where the report has no instances."""
-    metric = action.metric_by_name(_OPCODES)
+    metric = action.metric_by_name(name)
     if metric is None or not metric.num_instances() or not metric.has_correlation_ids():
         return {}
     names = metric.correlation_ids()
@@ -30,6 +31,17 @@ def _opcodes(action: Any) -> dict[str, float]:
         name = names.as_string(index)
         if name:
             counts[name] = counts.get(name, 0.0) + metric.as_double(index)
+    return counts
+
+
+def _functions(action: Any) -> dict[str, float]:
+    """Special functions by kind (MUFU.RCP, MUFU.EX2, …): a reciprocal is the sign of a division."""
+    counts: dict[str, float] = {}
+    for name, count in _opcodes(action, _WITH_MODIFIERS).items():
+        parts = name.split(".")
+        if parts[0] == "MUFU" and len(parts) > 1:
+            key = f"MUFU_{parts[1]}"
+            counts[key] = counts.get(key, 0.0) + count
     return counts
 
 
@@ -75,6 +87,7 @@ def _action(action: Any, wanted: list[str]) -> dict[str, Any]:
         "compute_capability": f"{major}.{minor}" if major and minor else "",
         "values": _values(action, wanted),
         "opcodes": _opcodes(action),
+        "functions": _functions(action),
         "sections": [section.identifier() for section in action.sections()],
         "rules": [
             {

@@ -10,7 +10,7 @@ import duckdb
 from kbs_engine.message import HUMAN_SPECS
 from kbs_ingest.rules.columns import TEXT, Columns
 from kbs_ingest.rules.evaluate import Condition
-from kbs_ingest.rules.sql import Parser, Refusal
+from kbs_ingest.rules.sql import Parser, RefusalError
 
 _NUMERIC = ("INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
 
@@ -63,7 +63,7 @@ class ConditionChecker:
     def _field(self, condition: Condition, field: str, listed: set[str]) -> list[str]:
         try:
             used = self.parser.columns(getattr(condition, field))
-        except Refusal as problem:
+        except RefusalError as problem:
             return [str(problem)]
         found = []
         for name in sorted(used):

@@ -126,7 +126,7 @@ class RuleSet:
 
     def _unmeasured(self, at: int, present: str) -> RuleResult:
         needs = self._needs[at]
-        key = (at, *(present[n] for n in needs))
+        key: tuple[int | str, ...] = (at, *(present[n] for n in needs))
         found = self._absent.get(key)
         if found is None:
             missing = tuple(self.columns[n] for n in needs if present[n] == "0")

@@ -55,14 +55,14 @@ def relations(columns: Sequence[str]) -> str:
     parts = []
     for row in "pcwh":
         names = [f'r."{name}" AS "{name[2:]}"' for name in columns if name[0] == row]
-        parts.append(f"{row} AS (SELECT {', '.join(['r.id', *names])} FROM r)")
+        parts.append(f"{row} AS (SELECT {', '.join(['r.id', *names])} FROM r)")  # noqa: S608 - own names
     return ", ".join(parts)
 
 
 def marks_query(conditions: Sequence[Condition]) -> str:
     """For each row one character per condition: fired, quiet, or what it needs is absent."""
     marks = ", ".join(_mark(rule) for rule in conditions)
-    return f"SELECT concat({marks}) {_JOINED} ORDER BY p.id"  # noqa: S608 - checked expressions
+    return f"SELECT concat({marks}) {_JOINED} ORDER BY p.id"
 
 
 def numbers_query(conditions: Sequence[Condition]) -> str:
@@ -70,7 +70,7 @@ def numbers_query(conditions: Sequence[Condition]) -> str:
     numbers = ", ".join(
         f"{_share(rule.severity)}, {_share(rule.recoverable)}" for rule in conditions
     )
-    return f"SELECT [{numbers}] {_JOINED} ORDER BY p.id"  # noqa: S608 - checked expressions
+    return f"SELECT [{numbers}] {_JOINED} ORDER BY p.id"
 
 
 def full_query(conditions: Sequence[Condition], columns: Sequence[str]) -> str:
@@ -137,7 +137,7 @@ def _cell(value: float | str | None, *, text: bool) -> float | str | None:
     return float(value) if value - value == 0 else None
 
 
-def arrow_rows(rows: Sequence[Rows], columns: Sequence[str]) -> Any:  # noqa: ANN401 - a pyarrow.Table
+def arrow_rows(rows: Sequence[Rows], columns: Sequence[str]) -> Any:
     """Many rows as an Arrow table."""
     pa = importlib.import_module("pyarrow")
     data = {"id": pa.array(range(len(rows)), pa.int64())}

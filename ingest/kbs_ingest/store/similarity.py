@@ -27,7 +27,7 @@ class Similarities(msgspec.Struct, frozen=True):
 
 def by_vectors(chunks: Sequence[Chunk], vectors: Sequence[Sequence[float] | None]) -> Similarities:
     """Cosines of unit vectors, one for each chunk; a chunk without a vector scores 0."""
-    import numpy as np  # noqa: PLC0415 - a vector means that the model already loaded it
+    import numpy as np
 
     size = len(next((vector for vector in vectors if vector), ()))
     none = [0.0] * size

@@ -189,5 +189,5 @@ def _insert(
     connection.unregister("incoming")
 
 
-def _json(record: Any) -> str:  # noqa: ANN401 - any record
+def _json(record: Any) -> str:
     return msgspec.json.encode(record).decode()

@@ -142,7 +142,7 @@ class VectorStore:
 
     def _run(
         self,
-        search: Any,  # noqa: ANN401 - a lancedb query builder
+        search: Any,
         wanted: Filter,
         limit: int,
         column: str,
@@ -163,7 +163,7 @@ class VectorStore:
         hits = [(str(row["id"]), round(sign * float(row[column]), 6)) for row in rows]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:limit]
 
-    def _chunks(self) -> Any:  # noqa: ANN401 - a lancedb table
+    def _chunks(self) -> Any:
         if self._table is None:
             try:
                 self._table = _connect(self._folder).open_table("chunks")
@@ -196,6 +196,6 @@ def _outcome_text(item: StoredOutcome) -> str:
     )  # fmt: skip
 
 
-def _connect(folder: Path) -> Any:  # noqa: ANN401 - a lancedb connection
+def _connect(folder: Path) -> Any:
     lancedb = importlib.import_module("lancedb")
     return lancedb.connect(str(folder))

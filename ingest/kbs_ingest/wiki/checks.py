@@ -44,7 +44,7 @@ def _ratio(page: ChipPage, sparse: Spec) -> str:
             sparse.basis.accumulate,
             sparse.basis.scope,
         )
-        if not same or dense.basis.density != "dense" or not dense.base_value:
+        if not same or dense.measured or dense.basis.density != "dense" or not dense.base_value:
             continue
         ratio = (sparse.base_value or 0.0) / dense.base_value
         if abs(ratio / RATIO - 1) > RATIO_TOLERANCE:

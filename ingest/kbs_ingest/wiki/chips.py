@@ -33,9 +33,7 @@ def build_chips(
             specs=specs,
             citation=page.citation,
         )
-        chips[id_] = ChipPage(
-            chip=chip, ambiguous=head.ambiguous, exceptions=page.exceptions
-        )
+        chips[id_] = ChipPage(chip=chip, ambiguous=head.ambiguous, exceptions=page.exceptions)
         check_chip(chips[id_], faults)
     _check_names(pages, faults)
     return chips

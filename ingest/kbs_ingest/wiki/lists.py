@@ -101,7 +101,7 @@ def read_cases(part: YamlPart, path: str, faults: Faults) -> list[Case]:
     return found
 
 
-def flat_text(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any YAML value
+def flat_text(value: Any, indent: str = "") -> str:
     """YAML as searchable text, one ``key: value`` a line."""
     if isinstance(value, dict):
         return "\n".join(

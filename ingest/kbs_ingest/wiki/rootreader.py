@@ -59,8 +59,6 @@ class RootReader:
         try:
             if file.suffix in CODE_SUFFIXES:
                 self._code(file)
-            elif not file.root.native and file.suffix != ".md":
-                return
             elif file.suffix == ".md":
                 self._markdown(file)
             else:
@@ -69,7 +67,7 @@ class RootReader:
             self.faults.add_error(error)
 
     def _code(self, file: WikiFile) -> None:
-        if file.folder == "examples" or not file.root.native:
+        if file.folder == "examples":
             self.chunks.append(cut.code_chunk(file.text(), file.path))
 
     def _markdown(self, file: WikiFile) -> None:
@@ -194,7 +192,7 @@ class RootReader:
         self,
         kept: dict[str, Any],
         id_: str,
-        found: Any,  # noqa: ANN401 - any record
+        found: Any,
         file: WikiFile,
         part: YamlPart,
         *,

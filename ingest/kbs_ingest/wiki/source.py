@@ -15,6 +15,8 @@ from kbs_ingest.wiki.faults import Faults
 MAX_BYTES = 2 * 1024 * 1024
 TEXT_SUFFIXES = frozenset({".md", ".yaml", ".yml"})
 CODE_SUFFIXES = frozenset({".cu", ".cuh", ".cpp", ".hpp", ".h", ".hip", ".py"})
+FOREIGN_SUFFIXES = frozenset({".md"})
+"""What is read of a wiki in another layout: its pages, for search."""
 NATIVE_FOLDERS = frozenset({"hardware", "methods", "symptoms", "signatures", "metrics", "measured"})
 """Folders of docs/wiki-format.md that show that a root follows it."""
 
@@ -84,9 +86,16 @@ def name_roots(paths: Sequence[Path]) -> tuple[WikiRoot, ...]:
             taken.update(entry.name for entry in here.iterdir())
         name = _free_name(here.name or "wiki", taken) if roots else ""
         taken.add(name)
-        native = any((here / folder).is_dir() for folder in NATIVE_FOLDERS)
-        roots.append(WikiRoot(name=name, path=here, native=native))
+        roots.append(WikiRoot(name=name, path=here, native=_is_native(here)))
     return tuple(roots)
+
+
+def _is_native(root: Path) -> bool:
+    return (
+        any((root / folder).is_dir() for folder in NATIVE_FOLDERS)
+        or (root / "isa/features.yaml").is_file()
+        or any((root / "cases").glob("*.yaml"))
+    )
 
 
 def _free_name(wanted: str, taken: set[str]) -> str:
@@ -126,6 +135,7 @@ def read_files(root: WikiRoot, faults: Faults) -> list[WikiFile]:
 
 
 def _walk(root: WikiRoot, faults: Faults) -> Iterator[Path]:
+    suffixes = TEXT_SUFFIXES | CODE_SUFFIXES if root.native else FOREIGN_SUFFIXES
     for folder, subfolders, names in os.walk(root.path, followlinks=False):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         here = Path(folder)
@@ -139,7 +149,7 @@ def _walk(root: WikiRoot, faults: Faults) -> Iterator[Path]:
                 )
         for name in sorted(names):
             suffix = PurePosixPath(name).suffix.lower()
-            if not name.startswith(".") and suffix in TEXT_SUFFIXES | CODE_SUFFIXES:
+            if not name.startswith(".") and suffix in suffixes:
                 yield here / name
 
 

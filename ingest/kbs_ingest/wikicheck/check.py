@@ -6,7 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from kbs_ingest.wikicheck.collect import collect
+import msgspec
+
+from kbs_ingest.wiki.source import WikiRoot
+from kbs_ingest.wikicheck.collect import READER_ARITHMETIC, collect
 from kbs_ingest.wikicheck.links import check_links
 from kbs_ingest.wikicheck.model import CheckReport, Collected, Collector, WikiFault
 from kbs_ingest.wikicheck.pages import check_pages
@@ -14,6 +17,15 @@ from kbs_ingest.wikicheck.peaks import check_peaks
 from kbs_ingest.wikicheck.rows import check_rows
 from kbs_ingest.wikicheck.scaffold import HOLE
 
+_PEAK_CHECKS = frozenset(
+    {
+        "sparse_as_dense",
+        "sibling_value",
+        "peak_arithmetic",
+        "dense_sparse_ratio",
+        "measured_ceiling",
+    }
+)
 _HOLE = re.compile(rf"{HOLE}:\s*(?P<hint>[^\"|`\n]*)")
 
 
@@ -31,7 +43,7 @@ def check_wiki(paths: Sequence[Path]) -> CheckReport:
     cited, linked = check_links(wiki, out)
     _check_holes(wiki, out)
     return CheckReport(
-        faults=tuple(sorted(_without_echoes(out.found))),
+        faults=tuple(sorted(_placed(fault, wiki.roots) for fault in _without_echoes(out.found))),
         checked={
             "files": len(wiki.files),
             "chips": len(wiki.chips),
@@ -65,10 +77,34 @@ def _check_holes(wiki: Collected, out: Collector) -> None:
 
 
 def _without_echoes(found: Sequence[WikiFault]) -> list[WikiFault]:
-    """A hole explains every other fault of its line."""
+    """A hole explains every other fault of its line; one mistake in a peak is told once."""
     holes = {(fault.file, fault.line) for fault in found if fault.check == "hole"}
+    told = {
+        (fault.file, fault.message.split(" ", 1)[0])
+        for fault in found
+        if fault.check in _PEAK_CHECKS and not fault.message.startswith(READER_ARITHMETIC)
+    }
     return [
         fault
         for fault in found
-        if fault.check == "hole" or (fault.file, fault.line) not in holes
+        if fault.check == "hole"
+        or not ((fault.file, fault.line) in holes or (fault.file, _echoed(fault)) in told)
     ]
+
+
+def _echoed(fault: WikiFault) -> str:
+    """The metric that the reader's own arithmetic blames, or an empty string."""
+    check, _, rest = fault.message.partition(": ")
+    return rest.split(" ", 1)[0] if check in READER_ARITHMETIC else ""
+
+
+def _placed(fault: WikiFault, roots: Sequence[WikiRoot]) -> WikiFault:
+    """The fault with the path of its file instead of its citation path."""
+    for root in reversed(roots):
+        if not root.name or fault.file.startswith(f"{root.name}/"):
+            relative = fault.file.removeprefix(f"{root.name}/") if root.name else fault.file
+            path = root.path / relative
+            here = Path.cwd()
+            shown = path.relative_to(here) if path.is_relative_to(here) else path
+            return msgspec.structs.replace(fault, file=shown.as_posix())
+    return fault

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kbs_engine.errors import WikiError
 from kbs_engine.metrics import MetricMap
+from kbs_ingest.audit.tables import PageTables, read_tables
 from kbs_ingest.rules.columns import Columns
 from kbs_ingest.wiki.chips import build_chips
 from kbs_ingest.wiki.crosscheck import Names, crosscheck
@@ -15,7 +16,6 @@ from kbs_ingest.wiki.markdown import parse
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
 from kbs_ingest.wikicheck.model import Collected, WikiFault
-from kbs_ingest.audit.tables import PageTables, read_tables
 
 _BY_ID = (
     "pages", "measured", "methods", "rules", "features", "signatures", "cases",
@@ -26,6 +26,8 @@ _BY_MESSAGE = (
     (" names ", "duplicate_alias"),
     ("the alias ", "duplicate_alias"),
 )
+READER_ARITHMETIC = ("dense_sparse_ratio", "peak_arithmetic", "measured_above_peak")
+"""Checks that the reader makes too; its messages begin with their names."""
 
 
 def collect(paths: Sequence[Path]) -> Collected:
@@ -88,11 +90,13 @@ def _with_check(fault: Fault) -> WikiFault:
     """A fault of the reader under the check that it belongs to."""
     path, _, line = fault.where.rpartition(":")
     in_hardware = "/hardware/" in f"/{path}"
-    check = "format"
+    check = next((name for name in READER_ARITHMETIC if fault.message.startswith(name)), "format")
     for piece, name in _BY_MESSAGE:
         if piece in fault.message and (in_hardware or not name.startswith("dup")):
             check = name
             break
+    if check == "measured_above_peak":
+        check = "measured_ceiling"
     return WikiFault(
         file=path if line.isdigit() else fault.where,
         line=int(line) if line.isdigit() else 1,

@@ -49,9 +49,7 @@ def _check_citations(file: WikiFile, text: str, judge: Judge, out: Collector) ->
     return len(found)
 
 
-def _check_targets(
-    file: WikiFile, text: str, files: Mapping[str, WikiFile], out: Collector
-) -> int:
+def _check_targets(file: WikiFile, text: str, files: Mapping[str, WikiFile], out: Collector) -> int:
     count = 0
     for line, target in _targets(text):
         count += 1

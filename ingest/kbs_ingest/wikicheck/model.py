@@ -7,10 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from kbs_ingest.audit.tables import PageTables
 from kbs_ingest.wiki.model import ChipPage
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, WikiRoot
-from kbs_ingest.audit.tables import PageTables
 
 Severity = Literal["error", "warning"]
 

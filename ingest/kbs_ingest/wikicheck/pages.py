@@ -96,7 +96,7 @@ def _check_addressed(wiki: Collected, out: Collector) -> None:
             page.part.at("id"),
             "symptom_unaddressed",
             f"no method addresses {id_}",
-            "name it under `addresses` of a method, or say in its notes why nothing cures it",
+            "name it under `addresses` of a method, or make it a finding (axis: none)",
             severity="warning",
         )
 

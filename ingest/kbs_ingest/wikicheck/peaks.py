@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kbs_engine.facts import Chip, Spec
-from kbs_ingest.wikicheck.model import Collected, Collector
 from kbs_ingest.audit.tables import PageTables
+from kbs_ingest.wikicheck.model import Collected, Collector
 
 RATIO_TOLERANCE = 0.01
 ARITHMETIC_TOLERANCE = 0.02
@@ -57,6 +57,8 @@ def check_peaks(wiki: Collected, out: Collector) -> int:
         for row in part.own:
             if not row.metric.startswith("peak_") or row.basis.scope == "die":
                 continue
+            if row.basis.density == "sparse" and _dense_of(part, row):
+                continue  # the ratio judges it
             compared += _check_row(part, row, siblings, (blamed, confirmed), out)
         _check_ratios(part, blamed, confirmed, out)
     return compared
@@ -111,15 +113,15 @@ def _check_row(
     return True
 
 
-def _blame(
-    part: Part, row: Spec, expected: Expected, siblings: list[Part], out: Collector
-) -> None:
+def _blame(part: Part, row: Spec, expected: Expected, siblings: list[Part], out: Collector) -> None:
     """Say which of the known mistakes a peak that fails arithmetic is."""
     where = f"{row.citation.path}:{row.citation.line}"
     value = row.base_value or 0.0
     told = _told(row, expected, value)
-    if row.basis.density == "dense" and expected.value and _near(
-        value, 2 * expected.value, ARITHMETIC_TOLERANCE
+    if (
+        row.basis.density == "dense"
+        and expected.value
+        and _near(value, 2 * expected.value, ARITHMETIC_TOLERANCE)
     ):
         out.add(
             where,
@@ -155,9 +157,7 @@ def _told(row: Spec, expected: Expected, value: float) -> str:
         return f"{base.format(f'{expected.rate:g}')} = {expected.value / 1e12:.5g} T per second"
     rate = value / expected.units / expected.clock
     half = " (half of it, as sparse)" if row.basis.density == "sparse" else ""
-    return (
-        f"{base.format(f'{rate:.5g}')}, a rate that is no power of two within 2 %{half}"
-    )
+    return f"{base.format(f'{rate:.5g}')}, a rate that is no power of two within 2 %{half}"
 
 
 def _expected(part: Part, row: Spec) -> Expected | None:
@@ -179,7 +179,7 @@ def _expected(part: Part, row: Spec) -> Expected | None:
 
 
 def _rate(part: Part, row: Spec) -> float | None:
-    """The documented dense rate for the peak; the one of its accumulate type where several stand."""
+    """The documented dense rate, of the peak's accumulate type where several stand."""
     tensor = row.metric.endswith("_tensor")
     dtype = row.metric.removeprefix("peak_").removesuffix("_tensor")
     name = f"{'tensor_' if tensor else ''}ops_per_clock_{dtype}"
@@ -227,15 +227,20 @@ def _sparse_twin(
     return None
 
 
+def _dense_of(part: Part, sparse: Spec) -> list[Spec]:
+    """Dense rows of the same metric, accumulate type and scope."""
+    asked = (sparse.metric, "dense", sparse.basis.scope, sparse.basis.accumulate)
+    return [
+        row
+        for row in part.own
+        if (row.metric, row.basis.density, row.basis.scope, row.basis.accumulate) == asked
+    ]
+
+
 def _check_ratios(part: Part, blamed: set[int], confirmed: set[int], out: Collector) -> None:
     """Sparse is twice dense, per metric, accumulate type and scope."""
-    sparse_rows = [row for row in part.own if row.basis.density == "sparse"]
-    for sparse in sparse_rows:
-        for dense in part.own:
-            if (dense.metric, dense.basis.density) != (sparse.metric, "dense"):
-                continue
-            if dense.basis.scope != sparse.basis.scope or not _same_accumulate(dense, sparse):
-                continue
+    for sparse in (row for row in part.own if row.basis.density == "sparse"):
+        for dense in _dense_of(part, sparse):
             if {dense.citation.line, sparse.citation.line} & blamed:
                 continue
             ratio = (sparse.base_value or 0.0) / (dense.base_value or 1.0)
@@ -251,10 +256,6 @@ def _check_ratios(part: Part, blamed: set[int], confirmed: set[int], out: Collec
                 f"{_shown(sparse)} sparse (line {sparse.citation.line}), ratio {ratio:.3g}",
                 "correct one, or add a sourced row `dense_sparse_ratio` under Exceptions",
             )
-
-
-def _same_accumulate(dense: Spec, sparse: Spec) -> bool:
-    return dense.basis.accumulate == sparse.basis.accumulate
 
 
 def _near(value: float, other: float, tolerance: float) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kbs_engine.facts import Chip, Spec
 from kbs_engine.units import QUANTITY, to_base
-from kbs_ingest.wikicheck.model import CHECKS, Collected, Collector
 from kbs_ingest.audit.tables import Disagreement, PageTables
+from kbs_ingest.wikicheck.model import CHECKS, Collected, Collector
 
 _FREEABLE = ("dense_sparse_ratio", "peak_arithmetic")
 _BETTER = {"C": "AB", "D": "ABC"}
@@ -131,7 +131,7 @@ def _check_ceilings(chip: Chip, out: Collector) -> None:
             out.add(
                 f"{spec.citation.path}:{spec.citation.line}",
                 "measured_ceiling",
-                f"measured {spec.value:g} {spec.unit} exceeds the documented peak of "
+                f"{spec.metric} measured at {spec.value:g} {spec.unit} exceeds the peak of "
                 f"{peak.value:g} {peak.unit} (gpu-wiki/{peak.citation.path}:"
                 f"L{peak.citation.line})",
                 "measure again (cache hits and a wrong clock both do this), or correct the peak",

@@ -94,7 +94,7 @@ def _holes(text: str) -> tuple[tuple[int, str], ...]:
 def _hardware(name: str, vendor: str) -> str:
     rows = "\n".join(
         f"| `{metric}` {words} | UNKNOWN |  | {basis} | "
-        f"{HOLE}: value, unit and [key] with its grade, or the documents looked in |"
+        f"{HOLE}: {metric}, its unit and [key] with grade, or the documents looked in |"
         for metric, words, basis in _METRICS
     )
     return f"""---

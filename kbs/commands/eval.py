@@ -1,0 +1,118 @@
+"""kbs eval: accuracy on labelled kernels and cases, beside plain baselines."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kbs.context import Context, pass_context
+from kbs.subjects import LanguageType, Selection
+from kbs_engine.errors import UsageError
+from kbs_engine.evaluation.recommendation import STOP_BAR
+
+
+@click.group("eval", epilog="Example: kbs eval diagnose report.ncu-rep truth.yaml")
+@pass_context
+def command(context: Context) -> None:
+    """Accuracy on labelled kernels and cases, the same for plain baselines."""
+    del context
+
+
+@command.command(
+    "diagnose", epilog="Example: kbs eval diagnose report.ncu-rep truth.yaml --allow-missing"
+)
+@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("truth", type=click.Path(path_type=Path))
+@click.option(
+    "--truth",
+    "further",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A further truth file. Repeatable.",
+)
+@click.option(
+    "--launches",
+    type=click.Path(path_type=Path),
+    help="Launch to case name, where kernel names repeat.",
+)
+@click.option(
+    "--times",
+    type=click.Path(path_type=Path),
+    help="Measured dominant cause by case, for `cause: measured`.",
+)
+@click.option(
+    "--with-work/--without-work",
+    default=True,
+    help="Use the work of the sidecar, else of the truth; or none at all.",
+)
+@click.option("--allow-missing", is_flag=True, help="Leave out kernels and labels without partner.")
+@click.option("--work", type=click.Path(path_type=Path), help="Work sidecar of the reports.")
+@click.option("--chip", help="GPU id or alias, when the report does not tell.")
+@click.option(
+    "--language", "--implementation", "--backend", type=LanguageType(), help="Language of them all."
+)
+@pass_context
+def eval_diagnose(
+    context: Context,
+    *,
+    reports: tuple[Path, ...],
+    truth: Path,
+    further: tuple[Path, ...],
+    **options: Any,
+) -> None:
+    """Score the diagnosis of REPORTS against TRUTH, beside Nsight's rules and thresholds."""
+    from kbs.evaluating import DiagnosisTask, labelled_kernels
+
+    chosen = {name: options.pop(name) for name in ("work", "chip", "language")}
+    task = DiagnosisTask(
+        reports=reports, truths=(truth, *further), selection=Selection(**chosen), **options
+    )
+    cases, notes = labelled_kernels(task, context.store())
+    from kbs.render.evaluation import diagnosis_eval_shape, show_diagnosis_eval
+
+    if context.json:
+        context.print_json(diagnosis_eval_shape(cases, notes))
+        return
+    show_diagnosis_eval(context.console(), cases, notes, verbose=context.verbosity > 0)
+
+
+@command.command("recommend", epilog="Example: kbs eval recommend cases.yaml --split test")
+@click.argument("cases", type=click.Path(path_type=Path))
+@click.option("--split", help="Only the cases of this split.")
+@click.option(
+    "--stop-bar",
+    type=click.FloatRange(0, 1),
+    default=STOP_BAR,
+    show_default=True,
+    help="Best score under which the advice is to stop.",
+)
+@click.option("--as-of", help="Date at which past outcomes are weighed (YYYY-MM-DD).")
+@pass_context
+def eval_recommend(
+    context: Context, *, cases: Path, split: str | None, stop_bar: float, as_of: str | None
+) -> None:
+    """Score the recommendations for CASES, beside BM25, vectors and the most frequent fixes."""
+    from kbs.evaluating import evaluate_recommend, of_split
+    from kbs_ingest.case_file import read_eval_cases
+
+    store = context.store()
+    found = of_split(read_eval_cases(cases, {row.id for row in store.methods()}), split)
+    result = evaluate_recommend(found, store, as_of=_date(as_of), bar=stop_bar)
+    from kbs.render.evaluation import recommend_eval_shape, show_recommend_eval
+
+    if context.json:
+        context.print_json(recommend_eval_shape(found, result))
+        return
+    show_recommend_eval(context.console(), found, result, verbose=context.verbosity > 0)
+
+
+def _date(text: str | None) -> date:
+    if text is None:
+        return datetime.now(timezone.utc).date()
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"--as-of {text} is no date", remedy="write it as 2026-01-31") from error
