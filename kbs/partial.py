@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 CASES_READ: Final = 3
 """Published cases whose symptoms and methods count."""
 
-PAGES_READ: Final = 4
+PAGES_READ: Final = 6
 """Method pages whose symptoms count."""
 
 CASE_TRUST: Final = 0.8
 """Nearness of the method of the nearest case; somebody else's kernel is not this one."""
 
-FLOOR: Final = 0.2
+FLOOR: Final = 0.1
 """What a method far from the words keeps of its claim when words are all there is."""
 
-FLOOR_WITH_NUMBERS: Final = 0.5
+FLOOR_WITH_NUMBERS: Final = 0.4
 """The same where numbers were given too."""
 
 
@@ -82,8 +82,9 @@ class Advisor:
         floor = 1.0
         if parts.retrieval and text.strip():
             query = f"{family or asked.kernel} {text}"
-            nearby = self.methods(query, situation.language)
-            found = self.symptoms(text, nearby)
+            cases = self.cases(text)
+            nearby = self.methods(query, situation.language, cases)
+            found = self.symptoms(text, nearby, cases)
             floor = FLOOR_WITH_NUMBERS if parts.rules and read.metrics else FLOOR
         told: dict[str, Any] = {
             "metrics": read.metrics if parts.rules else {},
@@ -98,36 +99,43 @@ class Advisor:
             "notes": (*((note,) if note else ()), *read.notes),
         }
         lens = Lens(
-            self.store, nearby=nearby, retrieval=parts.retrieval, experience=parts.experience,
+            self.store,
+            nearby=nearby,
+            retrieval=parts.retrieval,
+            experience=parts.experience,
             floor=floor,
         )
         return understand(msgspec.convert(told, Known), lens), lens
 
-    def symptoms(self, text: str, nearby: Mapping[str, float]) -> dict[str, float]:
+    def symptoms(
+        self, text: str, nearby: Mapping[str, float], cases: Mapping[str, float]
+    ) -> dict[str, float]:
         """Symptoms for words (0-1): from rules, from published cases, and from method pages."""
         scores = dict(self.retrieval.scored(text, "symptom"))
         for method in nearest(nearby, PAGES_READ):
             record = self._methods[method]
             for name, weight in record.addresses.items():
                 scores[name] = max(scores.get(name, 0.0), nearby[method] * weight)
-        for case, near in self._cases(text):
+        for case, near in cases.items():
             for name in self.retrieval.case_ids(case) & self._rules:
                 scores[name] = max(scores.get(name, 0.0), near)
         return {name: value for name, value in scores.items() if name in self._rules}
 
-    def methods(self, text: str, language: str | None) -> dict[str, float]:
+    def methods(
+        self, text: str, language: str | None, cases: Mapping[str, float]
+    ) -> dict[str, float]:
         """Nearness (0-1) of methods to words, from their pages and from published cases."""
         scores = self.retrieval.scored(text, "method", language)
         near = {name: value for name, value in scores.items() if name in self._methods}
-        for case, value in self._cases(text):
+        for case, value in cases.items():
             for name in self.retrieval.case_ids(case) & self._methods.keys():
                 near[name] = max(near.get(name, 0.0), value)
         return near
 
-    def _cases(self, text: str) -> list[tuple[str, float]]:
-        """The nearest published cases."""
+    def cases(self, text: str) -> dict[str, float]:
+        """The nearest published cases, with what they count."""
         scores = self.retrieval.scored(text, "case")
-        return [(name, scores[name] * CASE_TRUST) for name in nearest(scores, CASES_READ)]
+        return {name: scores[name] * CASE_TRUST for name in nearest(scores, CASES_READ)}
 
     def _check(self, symptoms: Sequence[str]) -> None:
         for name in symptoms:
@@ -190,4 +198,3 @@ def pairs(texts: Sequence[str]) -> dict[str, float | str]:
             )
         found[name.strip()] = value.strip()
     return found
-

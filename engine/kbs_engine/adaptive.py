@@ -102,9 +102,10 @@ def second_pass(
     """Only what separates the leading causes of one kernel.
 
     Wanted are what the rules lack that would explain a leading cause, and so take its place;
-    what the other rules on the limiter's axes lack, which are its rivals; and the optional
-    metrics of the leading causes. Rules that a leading cause explains are not asked: fired or
-    not, they would stay its effects. A kernel near its peak needs nothing more.
+    what findings lack that would say that nothing is wrong; what the other rules on the
+    limiter's axes lack, which are its rivals; and the optional metrics of the leading causes.
+    Rules that a leading cause explains are not asked: fired or not, they would stay its
+    effects. A kernel near its peak needs nothing more.
 
     Args:
         diagnosis: of the first pass.
@@ -124,6 +125,8 @@ def second_pass(
         above = _above(rule, leading)
         if above:
             _want(wanted, needs[rule.id], f"{rule.id} would explain {', '.join(above)}")
+        elif rule.axis == "none":
+            _want(wanted, needs[rule.id], f"{rule.id} would say that nothing is wrong")
         elif rule.axis in axes and not _effect(rule, leading, by_id):
             _want(wanted, needs[rule.id], f"{rule.id} is a rival on the {rule.axis} axis")
     for name in leading:
@@ -227,7 +230,7 @@ def _exists(name: str, arch: int) -> bool:
     )
 
 
-def ncu_command(  # noqa: PLR0913 - the options of one command line
+def ncu_command(
     plan: ProfilePlan,
     target: Sequence[str],
     output: str,

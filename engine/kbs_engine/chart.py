@@ -128,7 +128,7 @@ def decades(low: float, high: float) -> list[float]:
     """Powers of ten within the borders; 1, 2 and 5 of each where fewer than two would stand."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     powers = [10.0**n for n in range(first, last + 1) if low <= 10.0**n <= high]
-    if len(powers) >= 2:
+    if len(powers) > 1:
         return powers
     steps = [m * 10.0**n for n in range(first, last + 1) for m in (1, 2, 5)]
     return [value for value in steps if low <= value <= high]
@@ -168,9 +168,7 @@ def _diagonal(roof: ChartRoof, frame: Frame, top: float) -> Segment | None:
     )  # fmt: skip
 
 
-def _shift_diagonals(
-    lines: Sequence[Segment], frame: Frame, avoid: Sequence[Box]
-) -> list[Segment]:
+def _shift_diagonals(lines: Sequence[Segment], frame: Frame, avoid: Sequence[Box]) -> list[Segment]:
     """Labels run along their line, where no point is and on the side where no line is near."""
     turn = math.radians(frame.slope_degrees)
     placed = []
@@ -185,7 +183,9 @@ def _shift_diagonals(
             x = line.x1 + along * math.cos(turn) - off * math.sin(turn)
             y = line.y1 + along * math.sin(turn) + off * math.cos(turn)
             options.append(msgspec.structs.replace(line, label_x=x, label_y=y))
-        free = (o for o in options if not any(b.overlaps(a) for b in label_boxes([o]) for a in avoid))
+        free = (
+            o for o in options if not any(b.overlaps(a) for b in label_boxes([o]) for a in avoid)
+        )
         placed.append(next(free, options[0]))
     return placed
 
@@ -256,7 +256,16 @@ def tags(points: Sequence[Mark], taken: Sequence[Box], *, size: float = FONT) ->
         options = [
             Box(p.x + dx - (width if dx < 0 else 0), p.y + dy - size / 2, width, size)
             for p in own
-            for dx, dy in ((9, 0), (7, -14), (7, 14), (-9, 0), (-7, -14), (-7, 14), (9, 26), (9, -26))
+            for dx, dy in (
+                (9, 0),
+                (7, -14),
+                (7, 14),
+                (-9, 0),
+                (-7, -14),
+                (-7, 14),
+                (9, 26),
+                (9, -26),
+            )
         ]
         box = next((b for b in options if not any(b.overlaps(o) for o in busy)), options[0])
         busy.append(box)

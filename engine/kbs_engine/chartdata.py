@@ -109,7 +109,22 @@ def chart_data(launches: Sequence[ChartLaunch]) -> ChartData:
         roofs=(*memory, *_compute_roofs(launches, chip, notes)),
         points=tuple(points),
         bandwidths=tuple(bandwidths),
-        notes=tuple(dict.fromkeys(notes)),
+        notes=_merged(notes),
+    )
+
+
+def _merged(notes: Sequence[str]) -> tuple[str, ...]:
+    """The same word about several launches is said once."""
+    groups: dict[str, list[str]] = {}
+    for note in dict.fromkeys(notes):
+        launch, mark, text = note.partition(": ")
+        alone = not mark or not launch.startswith("launch ") or not launch[7:].isdigit()
+        groups.setdefault(note if alone else text, []).append("" if alone else launch[7:])
+    return tuple(
+        text
+        if not numbers[0]
+        else f"launch{'es' if len(numbers) > 1 else ''} {', '.join(numbers)}: {text}"
+        for text, numbers in groups.items()
     )
 
 
@@ -220,9 +235,7 @@ def _draw(
             )
 
 
-def _bytes_per_s(
-    one: ChartLaunch, level: LevelName, time: float, notes: list[str]
-) -> float | None:
+def _bytes_per_s(one: ChartLaunch, level: LevelName, time: float, notes: list[str]) -> float | None:
     """What the level moved per second, by the counter that its roof is of where there is one."""
     metrics = one.metrics
     if level == "dram":
@@ -232,9 +245,7 @@ def _bytes_per_s(
             notes.append(f"{one.name}: compulsory bytes stand for the traffic, nothing is measured")
         return None if moved is None else moved / time * 1e9
     if level == "l1" and any(metrics.get(name) for name in _BYPASSES_L1):
-        notes.append(
-            f"launch {one.launch}: no L1 point, asynchronous copies bypass that counter"
-        )
+        notes.append(f"launch {one.launch}: no L1 point, asynchronous copies bypass that counter")
         return None
     share = metrics.get(_LINK_PCT[level])
     peak = _report_peak(metrics, level)[0]

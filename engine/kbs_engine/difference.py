@@ -38,6 +38,7 @@ from typing import Final
 
 from kbs_engine.differences import Difference, OpcodeChange, Part, Side, Term
 from kbs_engine.execution import Execution
+from kbs_engine.rows import SHORT_KERNEL_NS
 from kbs_engine.traffic import MEMORY_REASONS, Level, common_level
 
 OPCODE_PARTS: Final = 8
@@ -46,6 +47,8 @@ GREW: Final = 1.25
 """An opcode count that changes by less than this factor is not called grown or shrunk."""
 VISIBLE: Final = 0.001
 """Opcodes under this share of both instruction counts are not listed as changes."""
+_EQUAL: Final = 1e-8
+"""Ratios whose log is below this count as one: the quotient would lose its digits."""
 UNEXPLAINED: Final = 0.10
 """A residual above this (as a log) is told as a warning."""
 
@@ -55,7 +58,7 @@ def log_mean(first: float, second: float) -> float:
     if first <= 0 or second <= 0:
         return 0.0
     ratio = math.log(first / second)
-    if abs(ratio) < 1e-8:
+    if abs(ratio) < _EQUAL:
         return math.sqrt(first * second)
     return (first - second) / ratio
 
@@ -80,6 +83,10 @@ def compare(first: Execution, second: Execution) -> Difference:
         notes.append(
             "more than a tenth (as a log) stays unexplained: "
             + ("see what was not collected" if missing else "the counters of the passes disagree")
+        )
+    if min(first.time_ns, second.time_ns) < SHORT_KERNEL_NS and terms:
+        notes.append(
+            "a launch under 10 µs: counters of its replay passes differ by tens of percent"
         )
     if first.chip != second.chip:
         notes.append("two different chips: part of the difference is the hardware")
@@ -183,9 +190,7 @@ def _reasons(first: Execution, second: Execution) -> dict[str, tuple[float, floa
         pair = (first.stalls.get(name, 0.0), second.stalls.get(name, 0.0))
         if any(pair):
             found[name] = pair
-    rest = tuple(
-        one.warp_cycles - sum(one.stalls.values()) for one in (first, second)
-    )
+    rest = tuple(one.warp_cycles - sum(one.stalls.values()) for one in (first, second))
     found["other"] = (rest[0], rest[1])
     return found
 
@@ -195,7 +200,11 @@ def _wait(
 ) -> Part:
     counts = (level.first, level.second) if level else (first.issued or 1.0, second.issued or 1.0)
     values = [
-        (one.warp_cycles - sum(one.stalls.values()) if reason == "other" else one.stalls.get(reason, 0.0))
+        (
+            one.warp_cycles - sum(one.stalls.values())
+            if reason == "other"
+            else one.stalls.get(reason, 0.0)
+        )
         / count
         for one, count in zip((first, second), counts, strict=True)
     ]
@@ -299,14 +308,13 @@ def _change(a: float, b: float) -> str:
 
 def _missing(first: Execution, second: Execution) -> tuple[str, ...]:
     """Sections whose counters neither explanation nor residual can do without."""
-    needs = (
-        ("SpeedOfLight", lambda one: one.clock_hz and one.active_share),
-        ("LaunchStats", lambda one: one.unit_count),
-        ("InstructionStats", lambda one: one.executed and one.issued),
-        ("SchedulerStats", lambda one: one.warps),
-        ("WarpStateStats", lambda one: one.latency and one.stalls),
-        ("MemoryWorkloadAnalysis_Chart", lambda one: one.traffic),
-    )
-    return tuple(
-        section for section, known in needs if not all(known(one) for one in (first, second))
-    )
+    both = (first, second)
+    known = {
+        "SpeedOfLight": all(one.clock_hz and one.active_share for one in both),
+        "LaunchStats": all(one.unit_count for one in both),
+        "InstructionStats": all(one.executed and one.issued for one in both),
+        "SchedulerStats": all(one.warps for one in both),
+        "WarpStateStats": all(one.latency and one.stalls for one in both),
+        "MemoryWorkloadAnalysis_Chart": all(one.traffic for one in both),
+    }
+    return tuple(section for section, measured in known.items() if not measured)

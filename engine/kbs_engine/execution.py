@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,8 @@ from kbs_engine.traffic import LEVELS, level_amount
 
 _STALL = "stall_"
 _OPCODE = "opcode_"
+_NAMED = 3
+"""Kernels of a call that are named one by one."""
 
 
 class Execution(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +64,6 @@ def execution_of(profile: Profile) -> Execution:
     issued = metrics.get("inst_issued", metrics.get("inst_executed"))
     elapsed, active = metrics.get("cycles_elapsed"), metrics.get("sm_active_cycles_avg")
     rate = metrics.get("issue_active_pct")
-    opcodes = {
-        name.removeprefix(_OPCODE): value
-        for name, value in metrics.items()
-        if name.startswith(_OPCODE) and name != "opcode_total" and value
-    }
     stalls = {
         name.removeprefix(_STALL): value * issued
         for name, value in metrics.items()
@@ -87,14 +84,29 @@ def execution_of(profile: Profile) -> Execution:
         issued=issued,
         latency=metrics.get("warp_cycles_per_issue"),
         stalls=stalls,
-        opcodes=opcodes,
+        opcodes=_opcodes(metrics),
         traffic={
-            name: amount
-            for name in LEVELS
-            if (amount := level_amount(metrics, name)) is not None
+            name: amount for name in LEVELS if (amount := level_amount(metrics, name)) is not None
         },
         busy_pct={name: metrics[f"{name}_pct"] for name in LEVELS if f"{name}_pct" in metrics},
     )
+
+
+def _opcodes(metrics: Mapping[str, float]) -> dict[str, float]:
+    """Executed instructions by mnemonic; a variant beside its mnemonic counts once.
+
+    ``opcode_MUFU_RCP`` is part of ``opcode_MUFU``; ``opcode_UCGABAR_ARV`` is a mnemonic.
+    """
+    names = {
+        name.removeprefix(_OPCODE): value
+        for name, value in metrics.items()
+        if name.startswith(_OPCODE) and name != "opcode_total" and value
+    }
+    return {
+        name: value
+        for name, value in names.items()
+        if "_" not in name or name.split("_")[0] not in names
+    }
 
 
 def as_one_call(profiles: Sequence[Profile]) -> Execution:
@@ -116,7 +128,7 @@ def as_one_call(profiles: Sequence[Profile]) -> Execution:
     stalled = all(one.stalls for one in sides)
     counted = all(one.opcodes for one in sides)
     return Execution(
-        name=" + ".join(names) if len(names) < 4 else f"{names[0]} + {len(names) - 1} more",
+        name=" + ".join(names) if len(names) <= _NAMED else f"{names[0]} + {len(names) - 1} more",
         launches=tuple(one.launches[0] for one in sides),
         time_ns=sum(times),
         chip=chips.pop() if len(chips) == 1 else None,

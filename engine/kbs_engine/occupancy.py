@@ -120,9 +120,7 @@ def _per_warp(spec: Spec | None) -> bool:
     return spec is not None and "registers per warp" in spec.basis.remarks
 
 
-def _faults(
-    launch: Launch, values: dict[str, float | None], warps: int | None
-) -> tuple[str, ...]:
+def _faults(launch: Launch, values: dict[str, float | None], warps: int | None) -> tuple[str, ...]:
     """Requests above a known limit of one block or thread."""
     reserve = values["shared_reserved_per_block"] or 0.0
     registers = _registers_per_warp(values, launch)
@@ -164,9 +162,7 @@ def _by_warps(values: dict[str, float | None], warps: int | None) -> BlockLimit:
     )
 
 
-def _by_registers(
-    values: dict[str, float | None], launch: Launch, warps: int | None
-) -> BlockLimit:
+def _by_registers(values: dict[str, float | None], launch: Launch, warps: int | None) -> BlockLimit:
     file, parts = values["registers_per_unit"], values["sub_partitions_per_unit"]
     per_warp = _registers_per_warp(values, launch)
     if not file or not parts or not per_warp or warps is None:

@@ -31,8 +31,8 @@ _FAMILY_WORDS: Final[tuple[tuple[str, str], ...]] = (
     (r"\bfft\b|fourier", "fft"),
     (r"reduc|\bsum\b|argmax|\bmax\b|\bmean\b", "reduction"),
     (r"fused", "fused"),
-    (r"element.?wise|pointwise|copy|axpy|gelu|silu|relu|swiglu|activation|\badd\b|saxpy|"
-     r"memcpy|dropout|rope|rotary|map\b", "elementwise"),
+    ((r"element.?wise|pointwise|copy|axpy|gelu|silu|relu|swiglu|activation|\badd\b|saxpy|"
+     r"memcpy|dropout|rope|rotary|map\b"), "elementwise"),
 )  # fmt: skip
 
 _LANGUAGE_WORDS: Final[tuple[tuple[str, str], ...]] = (

@@ -23,13 +23,16 @@ from kbs_engine.symptoms import Cause, SymptomRule
 from kbs_engine.vocabulary import Family, Language, Limiter
 from kbs_engine.work import Work
 
-RETRIEVED_SHARE: Final = 0.3
+RETRIEVED_SHARE: Final = 0.45
 """Share of the best symptom that search finds, when no word names one outright."""
 
-BESIDE_CUES: Final = 0.4
-"""The same beside words that name a symptom: search then only adds what may lie behind it."""
+BESIDE_CUES: Final = 0.9
+"""The same beside words that name a symptom."""
 
-RETRIEVED_MOST: Final = 6
+CUE_SHARE: Final = 0.3
+"""What words that name a symptom count when search sees no sign of it in the whole text."""
+
+RETRIEVED_MOST: Final = 20
 CONTRADICTED: Final = 0.3
 """What words keep when the rule was asked and did not fire."""
 
@@ -101,7 +104,7 @@ def _clues(known: Known, cues: Cues, rules: Mapping[str, SymptomRule]) -> list[C
     """One clue per symptom, the strongest reason first."""
     found = [Clue(symptom=name, share=TOLD_SHARE, why="as told") for name in known.told]
     found += [
-        Clue(symptom=name, share=TOLD_SHARE, why=f"from the words {words!r}")
+        Clue(symptom=name, share=_cue_share(known, name), why=f"from the words {words!r}")
         for name, words in cues.named.items()
     ]
     found += clues_from_numbers(known.metrics, known.family)
@@ -112,7 +115,11 @@ def _clues(known: Known, cues: Cues, rules: Mapping[str, SymptomRule]) -> list[C
     best = RETRIEVED_SHARE * (BESIDE_CUES if cues.named or known.told else 1.0)
     names = sorted(known.found, key=lambda name: (-known.found[name], name))
     found += [
-        Clue(symptom=name, share=best * known.found[name], why="search finds it for these words")
+        Clue(
+            symptom=name,
+            share=best * known.found[name] ** 2,  # the tail of a search is noise
+            why="search finds it for these words",
+        )
         for name in [name for name in names if name not in cues.denied][:RETRIEVED_MOST]
     ]
     strongest: dict[str, Clue] = {}
@@ -121,6 +128,13 @@ def _clues(known: Known, cues: Cues, rules: Mapping[str, SymptomRule]) -> list[C
         if clue.symptom in rules and (have is None or have.share < clue.share):
             strongest[clue.symptom] = clue
     return list(strongest.values())
+
+
+def _cue_share(known: Known, name: str) -> float:
+    """Words that name a symptom count more where search finds it for the whole text too."""
+    if not known.found:
+        return TOLD_SHARE
+    return CUE_SHARE + (TOLD_SHARE - CUE_SHARE) * known.found.get(name, 0.0)
 
 
 def _fallback(
@@ -201,6 +215,7 @@ def _replaced(
         chip=known.chip.id if known.chip else None,
         limiter=known.limiter or base.diagnosis.limiter,
         family=known.family,
+        not_measurable=base.diagnosis.not_measurable if known.metrics else (),
     )
     # work that states no precision would read as "permits none"; it then counts as not known
     work = known.work if known.work and known.work.precisions else None

@@ -142,7 +142,7 @@ def utilization(
     )
 
 
-def _tile_minimum(  # noqa: PLR0913 - one call site; the arguments are the question itself
+def _tile_minimum(
     chip: Chip,
     units: float | None,
     grid: int,

@@ -31,6 +31,12 @@ _IGNORED: Final = frozenset({"pct", "percent", "avg", "average", "sum", "per", "
                              "value", "total", "ratio", "throughput", "utilization"})  # fmt: skip
 _EXTRA: Final = frozenset({"kernel_count", "warp_execution_efficiency_pct"})
 LANES: Final = 32
+TELLING: Final = 0.3
+"""Share of warp cycles from which a stall is worth a word: Nsight's own bound."""
+ALIKE: Final = 0.6
+"""Share of words that two names must have in common to be one."""
+MOST_PCT: Final = 105
+"""A share may exceed 100 % a little through replay."""
 
 
 class Understood(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,9 +48,7 @@ class Understood(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-def understand_metrics(
-    given: Mapping[str, float | str], maps: Sequence[MetricMap]
-) -> Understood:
+def understand_metrics(given: Mapping[str, float | str], maps: Sequence[MetricMap]) -> Understood:
     """Canonical metrics of ``given``; ``maps`` in the order of trust."""
     reader = _Reader(maps)
     for name, value in given.items():
@@ -119,7 +123,7 @@ class _Reader:
         if share:
             # a share of warp cycles needs no count of cycles: it says what part of them it is
             part = number / 100 if number > 1 or unit == "%" else number
-            self.words.append(f"{_spaced(metric)} {part:.0%}" if part >= 0.3 else "")
+            self.words.append(f"{_spaced(metric)} {part:.0%}" if part >= TELLING else "")
             self.notes.append(f"{name} is read as a share of warp cycles")
             return True
         self._keep(name, metric, number)
@@ -137,12 +141,12 @@ class _Reader:
             if theirs and shared == theirs:
                 scores[candidate] = len(shared) / len(mine | theirs)
         best = sorted(scores, key=lambda one: (-scores[one], one))
-        if not best or scores[best[0]] < 0.6:
+        if not best or scores[best[0]] < ALIKE:
             return False
         if len(best) > 1 and scores[best[0]] == scores[best[1]]:
             return False
         percent = best[0].endswith("_pct")
-        if percent and not (unit in ("%", "") and 0 <= number <= 105):
+        if percent and not (unit in ("%", "") and 0 <= number <= MOST_PCT):
             return False
         self._keep(name, best[0], _base(number, unit))
         return True

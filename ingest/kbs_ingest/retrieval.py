@@ -21,7 +21,7 @@ from kbs_ingest.store.vectors import Filter, Hits, VectorStore
 from kbs_ingest.wiki.model import Chunk
 
 DEPTH: Final = 80
-WORDS: Final = 0.65
+WORDS: Final = 0.8
 """Weight of BM25 beside vectors in ``scored``."""
 _ID: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 
@@ -34,6 +34,8 @@ class Retrieval:
         self._store = store
         self._vectors = VectorStore(store.folder / "lance")
         self._embed = functools.lru_cache(maxsize=512)(self._encode)
+        self._bm25 = functools.lru_cache(maxsize=2048)(self._search_words)
+        self._nearest = functools.lru_cache(maxsize=2048)(self._search_meaning)
 
     @functools.cached_property
     def note(self) -> str:
@@ -108,12 +110,12 @@ class Retrieval:
     def _encode(self, text: str) -> tuple[float, ...] | None:
         return tuple(self._embedder.encode([text])[0]) if self._embedder else None
 
-    def _bm25(self, text: str, kind: str, language: str | None) -> Hits:
+    def _search_words(self, text: str, kind: str, language: str | None) -> Hits:
         if not text.strip():
             return []
         return self._vectors.bm25(text, Filter(kinds=(kind,), language=language), DEPTH)
 
-    def _nearest(self, text: str, kind: str, language: str | None) -> Hits | None:
+    def _search_meaning(self, text: str, kind: str, language: str | None) -> Hits | None:
         if self._embedder is None:
             return None
         if not text.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,6 +18,7 @@ from kbs_ingest import safe_yaml
 MEASURED: Final = "measured"
 _REMEDY: Final = "see docs/cli.md, kbs eval"
 _AXES: Final = ("memory", "compute", "latency", "none")
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _ENTRY: Final = "a truth entry has `healthy: true`, or `cause:` with symptom ids and `axis:`"
 
 
@@ -199,9 +201,7 @@ def read_launches(path: Path) -> LaunchMap:
     return LaunchMap(everywhere=_numbers(document, path, lines, ()))
 
 
-def _recorded(
-    reports: list[Any], path: Path, lines: safe_yaml.Lines
-) -> dict[str, dict[int, str]]:
+def _recorded(reports: list[Any], path: Path, lines: safe_yaml.Lines) -> dict[str, dict[int, str]]:
     found: dict[str, dict[int, str]] = {}
     for number, entry in enumerate(reports):
         here = ("reports", number)
@@ -228,7 +228,7 @@ def _numbers(
 ) -> dict[int, str]:
     found: dict[int, str] = {}
     for key, name in body.items():
-        number = int(key) if str(key).isdigit() else None
+        number = int(key) if _NUMBER.fullmatch(str(key)) else None
         if number is None or not isinstance(name, str):
             raise InputError(
                 f"{key!r}: {name!r} is no launch number with a case name",

@@ -48,8 +48,6 @@ def command(
     reports: tuple[Path, ...],
     symptoms: tuple[str, ...],
     limiter: str | None,
-    text: str | None,
-    metrics: tuple[str, ...],
     applied: tuple[str, ...],
     top: int,
     as_of: str | None,
@@ -58,6 +56,8 @@ def command(
     """Ranked methods for each launch of REPORTS, or for what is told without a report."""
     selection = selection_of(options)
     when = _date(as_of)
+    text: str = options.pop("text") or ""
+    metrics: tuple[str, ...] = options.pop("metrics")
     knowledge: Knowledge | None = None
     if reports:
         if symptoms or limiter or text or metrics:
@@ -73,7 +73,7 @@ def command(
         if text or metrics:
             from kbs.partial import Advisor, Asked, pairs
 
-            asked = Asked(text=text or "", metrics=pairs(metrics), situation=situation)
+            asked = Asked(text=text, metrics=pairs(metrics), situation=situation)
             item, knowledge = Advisor(store).ask(asked)
             items = (item,)
         else:

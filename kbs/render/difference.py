@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kbs_engine.differences import Difference, OpcodeChange, Part, Side, Term
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 SHOWN_PARTS = 6
 """Parts of a term that are printed without ``-v``."""
+APART = 0.05
+"""Factors that pull apart by more than this are also told together."""
 FLAT = 0.005
 """A factor nearer to 1 than this is printed only with ``-v``."""
 
@@ -145,7 +148,7 @@ def _offset(console: Console, row: Difference) -> None:
     """Fewer warps that each wait less is one change, told in two factors."""
     logs = {term.id: term.log for term in row.terms}
     warps, waits = logs.get("occupancy", 0.0), logs.get("stalls", 0.0) + logs.get("traffic", 0.0)
-    if warps * waits < 0 and min(abs(warps), abs(waits)) >= 0.05:
+    if warps * waits < 0 and min(abs(warps), abs(waits)) >= APART:
         console.print(
             f"    resident warps and waiting (with traffic) pull apart: together "
             f"{_factor(warps + waits).strip()}",
@@ -160,9 +163,7 @@ def _opcodes(console: Console, rows: tuple[OpcodeChange, ...], *, verbose: bool)
         if not group:
             continue
         shown = group if verbose else group[:8]
-        words = ", ".join(
-            f"{row.opcode} {_counts(row)}" for row in shown
-        )
+        words = ", ".join(f"{row.opcode} {_counts(row)}" for row in shown)
         rest = f" and {len(group) - len(shown)} more (-v)" if len(group) > len(shown) else ""
         console.print(f"  opcodes that {change}: {words}{rest}", markup=False)
 
@@ -185,14 +186,14 @@ def _count(value: float) -> str:
 def _amount(value: float | None, unit: str) -> str:
     if value is None:
         return "not measured"
-    if unit == "Hz":
-        return human_rate(value, unit)
-    if unit == "B":
-        return human_bytes(value)
-    if unit == "of the cycles":
-        return f"{value:.1%}"
-    if unit == "instructions":
-        return _count(value)
-    if unit == "wavefront":
-        return f"{_count(value)} wavefronts"
-    return f"{value:.4g} {unit}".rstrip()
+    write = _WRITERS.get(unit)
+    return write(value) if write else f"{value:.4g} {unit}".rstrip()
+
+
+_WRITERS: dict[str, Callable[[float], str]] = {
+    "Hz": lambda value: human_rate(value, "Hz"),
+    "B": human_bytes,
+    "of the cycles": lambda value: f"{value:.1%}",
+    "instructions": _count,
+    "wavefront": lambda value: f"{_count(value)} wavefronts",
+}

@@ -38,9 +38,7 @@ TITLES = {
 
 def diagnosis_eval_shape(cases: Sequence[Labelled], notes: Sequence[str]) -> dict[str, Any]:
     """`eval diagnose`."""
-    shape: dict[str, Any] = {
-        name: msgspec.to_builtins(score(cases, name)) for name in PREDICTORS
-    }
+    shape: dict[str, Any] = {name: msgspec.to_builtins(score(cases, name)) for name in PREDICTORS}
     shape["counts"] = _counts(cases)
     shape["cases"] = [_case_shape(case) for case in cases]
     shape["notes"] = list(notes)

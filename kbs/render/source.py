@@ -19,6 +19,8 @@ from kbs_engine.sourceview import (
 if TYPE_CHECKING:
     from rich.console import Console
 
+LEAST = 0.01
+"""Shares below this are not printed."""
 SHOWN_LINES = 10
 """Lines of the JSON and of ``-v``."""
 
@@ -82,7 +84,7 @@ def show_source(
     if rows:
         console.print("  Guilty lines", style="bold")
     for row in rows:
-        words = _QUANTITIES.get(row.quantity, f"samples stalled by {row.quantity[len(STALL):]}")
+        words = _QUANTITIES.get(row.quantity, f"samples stalled by {row.quantity[len(STALL) :]}")
         console.print(
             f"    {row.cause}: {_place(row.line)}  {row.share:.0%} of the {words} "
             f"({row.value:.4g})",
@@ -101,7 +103,7 @@ def show_source(
             told = ", ".join(
                 f"{line.shares[name]:.0%} of {words}"
                 for name, words in _QUANTITIES.items()
-                if line.shares.get(name, 0.0) >= 0.01
+                if line.shares.get(name, 0.0) >= LEAST
             )
             console.print(f"    {_place(line)}  {told}", markup=False)
             _code(console, line, most=1)

@@ -38,10 +38,7 @@ _NAMED: Final = 9
 """Launches named in the legend and in the strip; the rest are counted."""
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
-_ROOF_NOTES: Final = 16
-_NAMED: Final = 9
-"""Launches named in the legend and in the strip; the rest are counted."""
-_COLOURS: Final = {"dram": "#1a1a1a", "l2": "#6b6b6b", "l1": "#9a9a9a", None: "#1a1a1a"}
+_ROOF_COLOURS: Final = {"dram": "#1a1a1a", "l2": "#6b6b6b", "l1": "#9a9a9a", None: "#1a1a1a"}
 
 
 def write_chart(data: ChartData, path: Path) -> None:
@@ -61,26 +58,29 @@ def draw(data: ChartData) -> str:
     frame = fit(data, Box(_LEFT, _TOP, *_PLOT))
     lines = segments(data, frame)
     points = marks(data, frame)
-    colours = {
-        launch: _COLOURS[index % len(_COLOURS)] for index, launch in enumerate(data.names)
-    }
+    colours = {launch: _COLOURS[index % len(_COLOURS)] for index, launch in enumerate(data.names)}
     body = [
         _text(_LEFT, 26, data.title, size=16, weight="600"),
         *_axes(frame),
-        *_roofs(lines),
+        *_roof_lines(lines),
         *_points(points, colours),
+        *_roof_labels(lines),
         *_tags(points, label_boxes(lines), colours),
         *_legend(data, colours),
     ]
     bottom = _TOP + _PLOT[1] + 56
     strip, bottom = _strip(data, colours, bottom)
     foot, height = _footer(data, bottom)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
+        f'width="{WIDTH}" height="{height:.0f}" role="img" '
+        f'font-family="system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif">'
+    )
     return "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
-            f'width="{WIDTH}" height="{height:.0f}" role="img" '
-            f'font-family="system-ui, -apple-system, Segoe UI, Helvetica, Arial, sans-serif">',
+            head,
             f"<title>{escape(data.title)}</title>",
+            "<style>text { paint-order: stroke; stroke: #ffffff; stroke-width: 3px }</style>",
             f'<rect width="{WIDTH}" height="{height:.0f}" fill="#ffffff"/>',
             *body,
             *strip,
@@ -91,7 +91,7 @@ def draw(data: ChartData) -> str:
     )
 
 
-def _text(  # noqa: PLR0913 - the attributes of a text element
+def _text(
     x: float,
     y: float,
     text: str,
@@ -136,18 +136,22 @@ def _axes(frame: Frame) -> Iterable[str]:
     yield _text(18, middle, "FLOP/s", anchor="middle", turn=-90)
 
 
-def _roofs(lines: Sequence[Segment]) -> Iterable[str]:
+def _roof_lines(lines: Sequence[Segment]) -> Iterable[str]:
     for line in lines:
-        colour = _ROOF_COLOURS[line.roof.level]
-        yield (
-            f"<g><title>{escape(line.roof.origin)}</title>"
-            + _line(line.x1, line.y1, line.x2, line.y2, colour, 1.8)
-            + _text(
-                line.label_x, line.label_y, line.roof.label, colour=colour, turn=line.angle,
-                anchor="start" if line.roof.level else "end",
-            )
-            + "</g>"
-        )  # fmt: skip
+        stroke = _line(line.x1, line.y1, line.x2, line.y2, _ROOF_COLOURS[line.roof.level], 1.8)
+        yield f"<g><title>{escape(line.roof.origin)}</title>{stroke}</g>"
+
+
+def _roof_labels(lines: Sequence[Segment]) -> Iterable[str]:
+    for line in lines:
+        yield _text(
+            line.label_x,
+            line.label_y,
+            line.roof.label,
+            colour=_ROOF_COLOURS[line.roof.level],
+            anchor="start" if line.roof.level else "end",
+            turn=line.angle,
+        )
 
 
 def _points(points: Sequence[Mark], colours: dict[int, str]) -> Iterable[str]:
@@ -178,9 +182,7 @@ def _shape(level: str, x: float, y: float, colour: str) -> str:
 def _tags(points: Sequence[Mark], taken: Sequence[Box], colours: dict[int, str]) -> Iterable[str]:
     for tag in tags(points, taken):
         y = tag.box.y + tag.box.height - 2
-        yield _text(
-            tag.box.x, y, str(tag.launch), colour=colours[tag.launch], weight="700"
-        )
+        yield _text(tag.box.x, y, str(tag.launch), colour=colours[tag.launch], weight="700")
 
 
 def _legend(data: ChartData, colours: dict[int, str]) -> Iterable[str]:
@@ -199,9 +201,7 @@ def _legend(data: ChartData, colours: dict[int, str]) -> Iterable[str]:
         yield f"<!-- {launch}: {escape(data.names[launch]).replace('--', '- -')} -->"
         rate = next(point.rate for point in data.points if point.launch == launch)
         y += 14
-        yield _text(
-            _LEGEND + 26, y, human_rate(rate, "FLOP/s"), size=_SMALL, colour="#6b6b6b"
-        )
+        yield _text(_LEGEND + 26, y, human_rate(rate, "FLOP/s"), size=_SMALL, colour="#6b6b6b")
         y += _ROW + 2
     if len(named) > _NAMED:
         yield _text(_LEGEND, y, f"and {len(named) - _NAMED} more launches", size=_SMALL)
@@ -212,13 +212,15 @@ def _short(name: str, width: float) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def _strip(
-    data: ChartData, colours: dict[int, str], top: float
-) -> tuple[list[str], float]:
+def _strip(data: ChartData, colours: dict[int, str], top: float) -> tuple[list[str], float]:
     """Launches without known FLOPs: a bar per level against its roof."""
     if not data.bandwidths:
         return [], top
-    body = [_text(_LEFT, top, "Bandwidth only, and share of its roof: FLOPs are not known", weight="600")]
+    body = [
+        _text(
+            _LEFT, top, "Bandwidth only, and share of its roof: FLOPs are not known", weight="600"
+        )
+    ]
     y = top + 24
     shown = list(dict.fromkeys(row.launch for row in data.bandwidths))
     for launch in shown[:_NAMED]:

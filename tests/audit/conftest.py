@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from kbs_ingest.audit import Judge, load_knowledge
 
+from kbs_ingest.audit import Judge, load_knowledge
 from tests.audit.planted import statements
 from tests.conftest import WIKI
 

@@ -95,7 +95,9 @@ def statements(wiki) -> list[Planted]:
 
 
 def bullets(rows):
-    return "# Specs\n\n" + "".join(f"- {row.text}\n" for row in rows), [n + 3 for n in range(len(rows))]
+    return "# Specs\n\n" + "".join(f"- {row.text}\n" for row in rows), [
+        n + 3 for n in range(len(rows))
+    ]
 
 
 def table(rows):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+
 from kbs_ingest.audit import audit_paths
 from kbs_ingest.audit.model import VERDICTS
 from kbs_ingest.audit.scan import scan_text
-
 from tests.audit.planted import CONTAINERS
 
 

@@ -67,7 +67,7 @@ def test_it_needs_no_index_and_loads_nothing_heavy(report, tmp_path):
     code = (
         "import sys\nfrom kbs.cli import main\n"
         "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'torch', 'lancedb', 'duckdb', 'sentence_transformers', 'pyarrow'}\n"
+        "heavy = {'torch', 'lancedb', 'sentence_transformers', 'pyarrow'}\n"
         "sys.exit(len(heavy & set(sys.modules)))"
     )
     path = ":".join(str(ROOT / part) for part in ("", "engine", "ingest", "backends"))

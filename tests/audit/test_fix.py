@@ -7,9 +7,9 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from kbs_ingest.audit import audit_paths
 from kbs_ingest.audit.fix import reanchored
-
 from tests.audit.planted import CONTAINERS
 
 LINE_NUMBERS = re.compile(rb":L\d+")
@@ -84,7 +84,9 @@ def test_whatever_stands_around_it_is_kept_byte_for_byte(noise, order, rows, kno
     assert skeleton(path.read_bytes()) == skeleton(before)
 
 
-@given(st.text(max_size=200), st.lists(st.tuples(st.integers(0, 200), st.integers(0, 9)), max_size=5))
+@given(
+    st.text(max_size=200), st.lists(st.tuples(st.integers(0, 200), st.integers(0, 9)), max_size=5)
+)
 def test_only_digits_are_replaced(text, wanted):
     edits = [((start, start + size), 7) for start, size in wanted]
     after = reanchored(text, edits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+
 from kbs_ingest.audit import audit_paths
 from kbs_ingest.audit.model import VERDICTS
 from kbs_ingest.audit.scan import scan_text
@@ -15,8 +16,9 @@ WORDS = st.sampled_from(
     [
         "H100 SXM", "HBM3 bandwidth", "peak", ": ", "3.35 TB/s", "3,350", "1e999 TB/s", " <- ", "←",
         "gpu-wiki/", "<gpu-wiki>/", "[gpu-wiki] ", "hardware/nvidia/h100_sxm.md", ":L34", ":L0",
-        ":L99999999999999999999", "#L3-L1", ":Specs", ":§", "../", "/etc/passwd", "|", "|---|---|",
-        "\n", "\r\n", '"', "\\", "\\u003c", "\\ud800", "`", "~", "UNKNOWN (gpu-wiki not found)", "µ",
+        ":L99999999999999999999", "#L3-L1", ":Specs", ":§", "../", "/etc/passwd", "|",
+        "|---|---|", "\n", "\r\n", '"', "\\", "\\u003c", "\\ud800", "`", "~",
+        "UNKNOWN (gpu-wiki not found)", "µ",
         "²", "٣", "/*", "*/", "//", "#", "SMs", "132", "approximately", "\x00", "\udc80",
     ]
 )  # fmt: skip
@@ -29,7 +31,7 @@ def looked_at(text, suffix, judge):
         assert verdict.verdict in VERDICTS
         assert 1 <= found.line <= text.count("\n") + 1
         if found.span:
-            assert text[found.span[0] : found.span[1]].isdecimal()
+            assert 0 <= found.span[0] < found.span[1] <= len(text)
     suspects(scan, suffix, "x")
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+
 from kbs_engine.errors import UsageError, WikiError
 from kbs_ingest.audit import Judge, audit_paths, load_knowledge
 from kbs_ingest.audit import run as audit_run
 from kbs_ingest.audit.scan import scan_text
-
 from tests.conftest import WIKI
 
 
@@ -98,7 +98,12 @@ def test_files_that_are_no_text_are_skipped_with_a_note(knowledge, tmp_path, mon
     (tmp_path / "empty.md").write_bytes(b"")
     report = audit_paths([tmp_path], knowledge)
     notes = "\n".join(report.notes)
-    for reason in ("a.bin: binary", "big.md: 1001 bytes", "pipe.md: not a regular", "lost.md: cannot"):
+    for reason in (
+        "a.bin: binary",
+        "big.md: 1001 bytes",
+        "pipe.md: not a regular",
+        "lost.md: cannot",
+    ):
         assert reason in notes
     assert report.files == 1
 

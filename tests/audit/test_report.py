@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from kbs_ingest.audit import audit_paths
 
 MEASURED = (
@@ -140,7 +141,9 @@ def test_a_citing_header_row_covers_its_table_and_a_cited_value_may_be_repeated(
     cite = "<- gpu-wiki/hardware/nvidia/h100_sxm.md:Specs"
     table = f"| part | peak bandwidth {cite} |\n|---|---|\n| H100 SXM | 3.3 TB/s |\n"
     assert audit(table, knowledge, tmp_path) == []
-    repeated = f"H100 SXM HBM3 bandwidth: 3.35 TB/s {cite}\n\nThe peak bandwidth of 3350 GB/s holds.\n"
+    repeated = (
+        f"H100 SXM HBM3 bandwidth: 3.35 TB/s {cite}\n\nThe peak bandwidth of 3350 GB/s holds.\n"
+    )
     assert audit(repeated, knowledge, tmp_path) == []
 
 

@@ -6,8 +6,8 @@ import json
 from importlib.resources import files
 
 import pytest
-from kbs_ingest.audit import audit_paths, sarif_log
 
+from kbs_ingest.audit import audit_paths, sarif_log
 from tests.audit.planted import CONTAINERS
 
 

@@ -192,10 +192,14 @@ def test_a_failing_disassembler_is_a_value(tmp_path):
     assert found.returncode != 0
 
 
+SHIPPED = run_probes.load_signatures()
+SAMPLE = {"sm": 12, "gfx": 6}
+"""Pairs of method and target per week; each compiles two probes or more."""
+
+
 def test_every_signature_reads_and_its_probes_exist():
-    signatures = run_probes.load_signatures()
     named: set[str] = set()
-    for signature in signatures.values():
+    for signature in SHIPPED.values():
         if signature.probes is None:
             assert run_probes.observable_archs(signature) == []
             continue
@@ -207,16 +211,11 @@ def test_every_signature_reads_and_its_probes_exist():
     assert named == {p.name for p in run_probes.PROBES.iterdir() if p.is_file()}
 
 
-SAMPLE = {"sm": 16, "gfx": 8}
-"""Pairs of method and target per week; each compiles two probes or more."""
-
-
 def _wanted() -> list[tuple[str, str]]:
     """All pairs under KBS_PROBES=all, else what changed and a sample of the week."""
-    signatures = run_probes.load_signatures()
     pairs = {
         f"{method} {arch}": (method, arch)
-        for method, signature in signatures.items()
+        for method, signature in SHIPPED.items()
         for arch in run_probes.observable_archs(signature)
     }
     if os.environ.get("KBS_PROBES") == "all":
@@ -227,7 +226,7 @@ def _wanted() -> list[tuple[str, str]]:
         chosen |= of_the_week(names, count)
     changed = changed_files()
     for name, (method, arch) in pairs.items():
-        files = {path for path, _ in run_probes.probes_for(signatures[method], arch)}
+        files = {path for path, _ in run_probes.probes_for(SHIPPED[method], arch)}
         if changed & {*files, run_probes.SIGNATURES / f"{method}.yaml"}:
             chosen.add(name)
     return [pair for name, pair in pairs.items() if name in chosen]
@@ -241,6 +240,5 @@ def test_probes_confirm_and_refute(method, arch):
         pytest.importorskip("triton")
     elif shutil.which("nvcc") is None or find_nvdisasm() is None:
         pytest.skip("nvcc and nvdisasm are needed to compile and read the probes")
-    signature = run_probes.load_signatures()[method]
-    for result in run_probes.run_signature(signature, [arch], default_cache()):
+    for result in run_probes.run_signature(SHIPPED[method], [arch], default_cache()):
         assert result.as_expected, f"{result.probe} on {arch}: {result.verdict.reason}"

@@ -34,11 +34,16 @@ def test_help_lists_every_command_without_importing_heavy_packages():
         assert short.split()[0] in done.stdout
 
 
+def with_subcommands(name):
+    command = cli.get_command(None, name)
+    return [command, *getattr(command, "commands", {}).values()]
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_help_an_example_json_and_documentation(name):
-    command = cli.get_command(None, name)
-    assert command.epilog.startswith("Example: kbs ")
-    assert any("--json" in option.opts for option in command.params)
+    for command in with_subcommands(name):
+        assert command.epilog.startswith("Example: kbs ")
+        assert any("--json" in option.opts for option in command.params)
     assert f"## kbs {name}\n" in DOCS
 
 
@@ -50,7 +55,7 @@ def test_documentation_names_no_command_that_is_not_there():
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_is_documented(name):
     section = DOCS.split(f"## kbs {name}\n")[1].split("\n## ")[0]
-    for parameter in cli.get_command(None, name).params:
+    for parameter in (part for command in with_subcommands(name) for part in command.params):
         for option in getattr(parameter, "opts", []):
             if option.startswith("--") and option != "--json":
                 assert f"{option}" in section, f"{option} of {name}"

@@ -40,7 +40,9 @@ def synthetic(draw_values):
         "dram_read_bytes": traffic,
         "dram_write_bytes": 0.0,
         **{f"stall_{name}": value for name, value in stalls.items()},
-        **{f"opcode_{name}": executed * n / total for name, n in zip(OPCODES, opcodes, strict=True)},
+        **{
+            f"opcode_{name}": executed * n / total for name, n in zip(OPCODES, opcodes, strict=True)
+        },
     }
 
 
@@ -186,7 +188,9 @@ def test_a_launch_without_time_is_refused():
 
 
 def test_opcodes_that_came_and_went():
-    rows = opcode_changes({"A": 100.0, "B": 50.0, "C": 10.0, "D": 5.0}, {"B": 80.0, "C": 10.0, "E": 7.0})
+    rows = opcode_changes(
+        {"A": 100.0, "B": 50.0, "C": 10.0, "D": 5.0}, {"B": 80.0, "C": 10.0, "E": 7.0}
+    )
     assert {(row.opcode, row.change) for row in rows} == {
         ("A", "vanished"), ("B", "grew"), ("D", "vanished"), ("E", "appeared"),
     }  # fmt: skip
@@ -199,3 +203,11 @@ def test_the_logarithmic_mean_lies_between_and_is_symmetric(x, y):
     assert mean == pytest.approx(log_mean(y, x), rel=1e-6)
     assert min(x, y) * (1 - 1e-6) <= mean <= max(x, y) * (1 + 1e-6)
     assert log_mean(0.0, y) == 0.0
+
+
+def test_a_variant_of_an_opcode_is_not_counted_beside_it():
+    metrics = {
+        "duration_ns": 1.0, "opcode_MUFU": 5.0, "opcode_MUFU_RCP": 3.0, "opcode_UCGABAR_ARV": 2.0,
+        "opcode_total": 7.0,
+    }  # fmt: skip
+    assert side(metrics).opcodes == {"MUFU": 5.0, "UCGABAR_ARV": 2.0}

@@ -16,7 +16,7 @@ from tests.pages.page_code import Block, read_blocks
 from tests.probes.selection import changed_files, of_the_week, text_before
 from tests.probes.toolchain import CompileError, default_cache
 
-SAMPLE = {"cuda": 12, "triton": 8}
+SAMPLE = {"cuda": 12, "triton": 6}
 BLOCKS = {block.id: block for block in page_code.compilable_blocks()}
 
 PAGE = """\

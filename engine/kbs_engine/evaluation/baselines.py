@@ -73,9 +73,7 @@ def _units(
         )
         for value, name in busy
     ]
-    return tuple(claims) or (
-        Claim(says=" or ".join(axes), ids=(), axes=axes, severity=severity),
-    )
+    return tuple(claims) or (Claim(says=" or ".join(axes), ids=(), axes=axes, severity=severity),)
 
 
 def largest_gap(metrics: Mapping[str, float]) -> tuple[Claim, ...]:

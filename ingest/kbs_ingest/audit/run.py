@@ -74,9 +74,11 @@ def audit_file(path: Path, judge: Judge, *, fix: bool = False) -> FileReport:
     edits: list[Edit] = []
     for citation in scan.citations:
         verdict = judge.judge(citation)
-        mend = fix and verdict.verdict == "moved" and citation.span is not None
-        if mend and citation.span and verdict.line:
-            edits.append((citation.span, verdict.line))
+        mend = False
+        if fix and verdict.verdict == "moved" and citation.span and verdict.line:
+            mend = text[slice(*citation.span)].isdecimal()
+            if mend:
+                edits.append((citation.span, verdict.line))
         rows.append(
             Cited(
                 file=shown,

@@ -11,9 +11,9 @@ from kbs_ingest.audit.containers import Piece, pieces
 from kbs_ingest.audit.model import Anchor, Citation, Quantity
 from kbs_ingest.audit.values import NUMBER, UNIT, parse_quantity
 
-_ROOT = r"(?:<gpu-wiki>|&lt;gpu-wiki&gt;|\[gpu-wiki\]|(?:[\w.~/-]*/)?(?<![\w-])gpu-wiki)"
+_ROOT = r"(?:<gpu-wiki>|&lt;gpu-wiki&gt;|\[gpu-wiki\]|(?:[\w.~/-]{0,200}/)?(?<![\w-])gpu-wiki)"
 _CITE = re.compile(
-    rf"(?P<arrow>(?:<-+|←|⟵|&lt;-+)\s*)?[`\"'(*]*{_ROOT}(?P<gap>/|\s+(?=[\w.-]+/))"
+    rf"(?P<arrow>(?:<-{{1,4}}|←|⟵|&lt;-{{1,4}})\s{{0,8}})?[`\"'(*]{{0,4}}{_ROOT}(?P<gap>/|\s+(?=[\w.-]+/))"
     r"(?P<path>[^\s:|`\"'<>()\[\]{},;#§]+)"
     r"(?P<anchor>(?::|#)L?(?P<first>\d{1,9})(?!\d)(?:\s?[-–]\s?L?(?P<last>\d{1,9})(?!\d))?"
     r"|\s?[:#§]\s?[\"“']?(?P<section>[^\W\d_][^|`\"”'\n<>;]{0,80}))?"
@@ -24,6 +24,8 @@ _LAST_VALUE = re.compile(rf"(?<![\w.,])({NUMBER})\s*({UNIT})(?![\w/])")
 _CLAUSE = re.compile(r"[.;•!?]\s|,\s|\s[-–—]\s|:\s|[(\[]")
 _BULLET = re.compile(r"^\s*(?:[-*+•>]|\d+[.)]|#+|//+|#)\s+")
 _COMMENT = re.compile(r"//|/\*|\s#|^#")
+_REACH = 1000
+"""A label does not begin farther before its citation."""
 _SHOWN = 200
 
 
@@ -70,7 +72,7 @@ def _in_piece(piece: Piece, before: str) -> Iterator[Citation]:
             continue
         if cite["gap"] != "/" and not cite["arrow"]:
             continue
-        segment = text[end : cite.start()]
+        segment = text[max(end, cite.start() - _REACH) : cite.start()]
         if piece.prose is not None:
             segment = _COMMENT.split(segment)[-1]
         if cite["arrow"] and not segment.strip(_TRAILING + "|"):

@@ -91,6 +91,8 @@ _CUT = re.compile(
     r";|\.\s|,\s|[()\[\]|]|\s(?:against|versus|vs\.?|while|but|whereas|compared)\s", re.IGNORECASE
 )
 _SHOWN = 200
+_MAX_LINE = 4000
+"""Longer lines are data, not sentences."""
 
 
 def suspects(scan: Scan, suffix: str, shown: str) -> list[Uncited]:
@@ -101,7 +103,7 @@ def suspects(scan: Scan, suffix: str, shown: str) -> list[Uncited]:
     found: dict[tuple[int, str], Uncited] = {}
     for number, piece in enumerate(scan.pieces):
         text = piece.text if piece.prose is None else piece.prose
-        if not text:
+        if not text or len(text) > _MAX_LINE:
             continue
         cited = number in scan.cited_pieces
         for kind in _kinds(text, piece, known, cited=cited):
@@ -134,7 +136,7 @@ def _kinds(text: str, piece: Piece, known: set[tuple[str, float]], *, cited: boo
             continue
         if clause:
             yield "uncited"
-    if _LIKENESS.search(text) and _NOUN.search(text) and _CHIP.search(text):
+    if _CHIP.search(text) and _LIKENESS.search(text) and _NOUN.search(text):
         for _, clause in _clauses(text):
             likeness = _LIKENESS.search(clause) and _NOUN.search(clause) and _CHIP.search(clause)
             if likeness and not _MEASURED.search(clause):

@@ -84,11 +84,15 @@ def launch_source(action: Any) -> dict[str, Any]:
     addresses = sorted({address for found in table.values() for address in found})
 
     def badness(address: int) -> float:
-        return max(
-            table[kind].get(address, 0.0) / totals[kind] if totals.get(kind) else 0.0
-            for kind in table
-            if kind in _WORST
-        ) if any(kind in table for kind in _WORST) else 0.0
+        return (
+            max(
+                table[kind].get(address, 0.0) / totals[kind] if totals.get(kind) else 0.0
+                for kind in table
+                if kind in _WORST
+            )
+            if any(kind in table for kind in _WORST)
+            else 0.0
+        )
 
     addresses.sort(key=lambda address: (-badness(address), address))
     instructions = [_instruction(action, address, table) for address in addresses[:MOST]]
@@ -120,7 +124,7 @@ def _texts(action: Any, instructions: list[dict[str, Any]]) -> dict[str, dict[in
     files = action.source_files()
     found: dict[str, dict[int, str]] = {}
     for name, numbers in wanted.items():
-        text = files[name] if name in files else ""
+        text = files[name] if name in files else ""  # noqa: SIM401 - a SWIG map has no get
         lines = text.splitlines()
         kept = {number: lines[number - 1].strip()[:200] for number in sorted(numbers)
                 if 1 <= number <= len(lines)}  # fmt: skip

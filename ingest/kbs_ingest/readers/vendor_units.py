@@ -32,8 +32,8 @@ _PLAIN: Final = frozenset(
         "", "inst", "sector", "request", "warp", "thread", "block", "cycle", "register",
         "cluster", "SM", "TPC", "GPC", "CTA", "pass", "wavefront", "wavefronts", "op", "sample",
         "samples", "count", "threads", "warps", "blocks", "cycles", "instruction",
-        "instructions", "sectors", "requests", "transaction", "transactions", "tag", "bank", "branches",
-        "event", "node", "way", "ways", "device", "SMs",
+        "instructions", "sectors", "requests", "transaction", "transactions", "tag", "bank",
+        "event", "node", "branches", "way", "ways", "device", "SMs",
     }
 )  # fmt: skip
 

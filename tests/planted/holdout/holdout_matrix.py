@@ -1,0 +1,146 @@
+"""The holdout's Triton kernels on matrices: products by tile and by broadcast."""
+
+from __future__ import annotations
+
+import torch
+import triton
+import triton.language as tl
+from case import Case, Prepared
+from holdout_tools import uniform
+
+
+@triton.jit
+def _product(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """One BM x BN tile of c = a b, tiles in groups of eight rows; sizes divide."""
+    rows, columns = m // BM, n // BN
+    pid = tl.program_id(0)
+    group = pid // (8 * columns)
+    row = group * 8 + pid % 8
+    column = pid % (8 * columns) // 8
+    im = row * BM + tl.arange(0, BM)
+    jn = column * BN + tl.arange(0, BN)
+    kk = tl.arange(0, BK)
+    pa = a + im[:, None] * k + kk[None, :]
+    pb = b + kk[:, None] * n + jn[None, :]
+    acc = tl.zeros((BM, BN), dtype=tl.float32)
+    for _ in range(0, k, BK):
+        acc = tl.dot(tl.load(pa), tl.load(pb), acc)
+        pa += BK
+        pb += BK * n
+    tl.store(c + im[:, None] * n + jn[None, :], acc.to(c.dtype.element_ty))
+
+
+@triton.jit
+def h601_dense(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A layer's product in fp16."""
+    _product(a, b, c, m, n, k, BM, BN, BK)
+
+
+@triton.jit
+def h602_linear(a, b, c, m, n, k, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    """A layer's product in bf16."""
+    _product(a, b, c, m, n, k, BM, BN, BK)
+
+
+def _gemm(kernel, dtype, side, faulty, fixed):
+    """Bind ``kernel`` to side x side matrices; a setting is (BM, BN, BK, num_warps, num_stages)."""
+    a = uniform(side, side, seed=1, dtype=dtype, low=-1.0)
+    b = uniform(side, side, seed=2, dtype=dtype, low=-1.0)
+    c = torch.zeros(side, side, device="cuda", dtype=dtype)
+
+    def launch(bm, bn, bk, warps, stages):
+        grid = (side // bm * (side // bn),)
+        kernel[grid](a, b, c, side, side, side, bm, bn, bk, num_warps=warps, num_stages=stages)
+
+    return Prepared(
+        run=lambda: launch(*faulty),
+        outputs=lambda: [c],
+        fixes={"fixed": lambda: launch(*fixed)},
+        reference=lambda: [a @ b],
+        rtol=2e-2,
+        atol=1e-1 if dtype == torch.float16 else 6e-1,
+    )
+
+
+def dense() -> Prepared:
+    """16 x 16 tiles against 128 x 128."""
+    return _gemm(h601_dense, torch.float16, 4096, (16, 16, 64, 4, 3), (128, 128, 64, 4, 3))
+
+
+def linear() -> Prepared:
+    """One stage against three."""
+    return _gemm(h602_linear, torch.bfloat16, 4096, (128, 256, 64, 8, 1), (128, 256, 64, 8, 3))
+
+
+@triton.jit
+def h609_pairs(q, k, out, n, D: tl.constexpr, B: tl.constexpr, STEP: tl.constexpr):
+    """Scores of all pairs of rows of q and k, by broadcast and sum."""
+    head = tl.program_id(2)
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    j = tl.program_id(1) * B + tl.arange(0, B)
+    q += head * n * D
+    k += head * n * D
+    acc = tl.zeros((B, B), dtype=tl.float32)
+    for d in range(0, D, STEP):
+        s = d + tl.arange(0, STEP)
+        x = tl.load(q + i[:, None] * D + s[None, :]).to(tl.float32)
+        y = tl.load(k + j[:, None] * D + s[None, :]).to(tl.float32)
+        acc += tl.sum(x[:, None, :] * y[None, :, :], axis=2)
+    tl.store(out + head * n * n + i[:, None] * n + j[None, :], acc)
+
+
+@triton.jit
+def h609_pairs_b(q, k, out, n, D: tl.constexpr, B: tl.constexpr):
+    """The same by dot."""
+    head = tl.program_id(2)
+    i = tl.program_id(0) * B + tl.arange(0, B)
+    j = tl.program_id(1) * B + tl.arange(0, B)
+    s = tl.arange(0, D)
+    x = tl.load(q + head * n * D + i[:, None] * D + s[None, :])
+    y = tl.load(k + head * n * D + j[:, None] * D + s[None, :])
+    acc = tl.dot(x, tl.trans(y))
+    tl.store(out + head * n * n + i[:, None] * n + j[None, :], acc)
+
+
+def pairs() -> Prepared:
+    """16 heads of 1024 rows of 128."""
+    heads, n, width = 16, 1024, 128
+    q = uniform(heads, n, width, seed=3, dtype=torch.float16, low=-1.0)
+    k = uniform(heads, n, width, seed=4, dtype=torch.float16, low=-1.0)
+    out = torch.zeros(heads, n, n, device="cuda")
+
+    def run():
+        h609_pairs[(n // 32, n // 32, heads)](q, k, out, n, width, 32, 8, num_warps=4)
+
+    def fixed():
+        h609_pairs_b[(n // 64, n // 64, heads)](q, k, out, n, width, 64, num_warps=4)
+
+    return Prepared(
+        run=run,
+        outputs=lambda: [out],
+        fixes={"fixed": fixed},
+        reference=lambda: [q.float() @ k.float().transpose(1, 2)],
+        atol=2e-2,
+    )
+
+
+def matmul() -> Prepared:
+    """The vendor library's bf16 product, 16384 x 8192 by 8192 x 4096."""
+    a = uniform(16384, 8192, seed=5, dtype=torch.bfloat16, low=-1.0)
+    b = uniform(8192, 4096, seed=6, dtype=torch.bfloat16, low=-1.0)
+    c = torch.zeros(16384, 4096, device="cuda", dtype=torch.bfloat16)
+    return Prepared(
+        run=lambda: torch.matmul(a, b, out=c),
+        outputs=lambda: [c],
+        reference=lambda: [a.float() @ b.float()],
+        rtol=2e-2,
+        atol=6e-1,
+    )
+
+
+CASES = [
+    Case("h601_dense", dense),
+    Case("h602_linear", linear),
+    Case("h609_pairs", pairs),
+    Case("h632_matmul", matmul),
+]
