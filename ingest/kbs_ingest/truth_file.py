@@ -98,10 +98,13 @@ class _Truths:
         healthy = body.get("healthy", False)
         if not isinstance(healthy, bool):
             self._fail((key, "healthy"), f"{key}: healthy is {healthy!r}, not true or false")
+        if body.get("excluded"):
+            self.skipped[str(key)] = f"excluded: {body['excluded']}"
+            return None
         cause, axis = self._cause(key, body, healthy=healthy)
         if cause is None:
             return None
-        if healthy and cause:
+        if healthy and cause and any(self.axes[name] != "none" for name in cause):
             self._fail((key, "cause"), f"{key} is called healthy and has a cause")
         if not healthy and not cause:
             self._fail((key,), f"{key} has neither a cause nor `healthy: true`; {_ENTRY}")
@@ -109,7 +112,7 @@ class _Truths:
             key=key,
             line=self.lines.get((key,), 1),
             healthy=healthy,
-            cause=cause,
+            cause=() if healthy else cause,
             axis=axis or tuple(dict.fromkeys(self.axes[name] for name in cause)),
             work=self._work(key, body.get("work")),
         )

@@ -123,6 +123,7 @@ def test_vague_wording_beside_a_spec_is_found(text, knowledge, tmp_path):
         "The loop runs approximately 40 times.",
         "NVIDIA H100 80GB HBM3",
         "A100-SXM4-80GB",
+        "NVIDIA GH200 Grace Hopper 144GB HBM3e",
         "The buffer is 134 MB, larger than L2.",
         "Each block uses 48 KiB of shared memory.",
         "168 registers per thread, 0 spills",

@@ -256,7 +256,7 @@ def test_launch_maps(tmp_path, text, report, case):
     assert names.case(Path(report), 7, alone=False) is None
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "{x: y}", "{0: [1]}", '{"reports": [{}]}'])
+@pytest.mark.parametrize("text", ["", "[1]", "{x: y}", "{²: a}", "{0: [1]}", '{"reports": [{}]}'])
 def test_a_malformed_launch_map_is_refused(tmp_path, text):
     with pytest.raises(InputError) as caught:
         read_launches(write(tmp_path, text))

@@ -152,6 +152,8 @@ def test_assumed_shares_say_so(store):
     found = diagnose(store, text="8-way bank conflicts")
     assert all("share assumed" in cause.message for cause in found.causes)
     assert any("assumed" in flag for flag in found.flags)
+    assert found.not_measurable == ()
+    assert diagnose(store, metrics={"dram_pct": 12.0}).not_measurable != ()
 
 
 def test_a_gpu_of_several_form_factors_gives_its_architecture_alone(store):

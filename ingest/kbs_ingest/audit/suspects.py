@@ -87,6 +87,8 @@ _IN_NAME = re.compile(
     r"(?:\b[A-Z]{1,3}\d{2,4}[A-Z]*|\bSXM\d?|\bPCIe|\bNVL|\bOAM|±|\d+ of)[\s_-]*$", re.IGNORECASE
 )
 """What stands before a number that is part of a product name, a tolerance or a share."""
+_NAME_SPELLING = re.compile(r"\d+GB HBM")
+"""How tools print a part: ``NVIDIA GH200 144GB HBM3e``; a sentence leaves a space before GB."""
 _CUT = re.compile(
     r";|\.\s|,\s|[()\[\]|]|\s(?:against|versus|vs\.?|while|but|whereas|compared)\s", re.IGNORECASE
 )
@@ -154,7 +156,8 @@ def _spec_like(text: str, piece: Piece) -> Iterator[tuple[str, str, str, str]]:
         start = hit.start("value")
         clause = next((part for at, part in reversed(cut) if at <= start), text)
         context = _in_row(text, piece, start, clause) if text.count("|") > 1 else clause
-        if _IN_NAME.search(text, max(0, start - 24), start):
+        name = _NAME_SPELLING.match(text, start)
+        if name or _IN_NAME.search(text, max(0, start - 24), start):
             continue
         groups = hit.groupdict()
         unit = groups.get("unit")

@@ -1,4 +1,4 @@
-"""The holdout's Triton kernels that map elements: a permutation and a gated activation."""
+"""The holdout's Triton kernels that map elements: a window mask and a gated activation."""
 
 from __future__ import annotations
 
@@ -9,47 +9,48 @@ from case import Case, Prepared
 from holdout_tools import uniform
 
 
-@triton.jit
-def h607_heads(x, y, tokens, heads, width, BLOCK: tl.constexpr):
-    """[batch][token][head][width] -> [batch][head][token][width], from the flat index of y."""
+@triton.jit(do_not_specialize=["columns", "width", "turns"])
+def h607_window(x, y, columns, width, turns, BLOCK: tl.constexpr):
+    """Keeps a score where its row and column lie in windows of the same turn; else zero."""
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    d = i % width
-    rest = i // width
-    t = rest % tokens
-    rest = rest // tokens
-    h = rest % heads
-    b = rest // heads
-    tl.store(y + i, tl.load(x + ((b * tokens + t) * heads + h) * width + d))
+    row = i // columns
+    column = i % columns
+    keep = (row // width) % turns == (column // width) % turns
+    tl.store(y + i, tl.where(keep, tl.load(x + i), 0.0))
 
 
 @triton.jit
-def h607_heads_b(x, y, tokens, heads, WIDTH: tl.constexpr, ROWS: tl.constexpr):
-    """The same, with the indices as grid coordinates."""
-    t = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    h = tl.program_id(1)
-    b = tl.program_id(2)
-    d = tl.arange(0, WIDTH)
-    v = tl.load(x + ((b * tokens + t) * heads + h)[:, None] * WIDTH + d[None, :])
-    tl.store(y + ((b * heads + h) * tokens + t)[:, None] * WIDTH + d[None, :], v)
+def h607_window_b(x, y, columns, WIDTH: tl.constexpr, TURNS: tl.constexpr, BLOCK: tl.constexpr):
+    """The same with the row as a grid coordinate and powers of two known to the compiler."""
+    row = tl.program_id(1)
+    column = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    keep = (row // WIDTH) % TURNS == (column // WIDTH) % TURNS
+    at = row * columns + column
+    tl.store(y + at, tl.where(keep, tl.load(x + at), 0.0))
 
 
-def heads() -> Prepared:
-    """Eight batches of 2048 tokens, 16 heads of 128."""
-    b, t, h, d = 8, 2048, 16, 128
-    x = uniform(b, t, h, d, seed=21, low=-1.0)
-    y = torch.zeros(b, h, t, d, device="cuda")
+def window() -> Prepared:
+    """8192 x 4096 scores, windows of 64, eight turns."""
+    rows, columns, width, turns = 8192, 4096, 64, 8
+    x = uniform(rows, columns, seed=21, low=-1.0)
+    y = torch.zeros_like(x)
 
     def run():
-        h607_heads[(x.numel() // 1024,)](x, y, t, h, d, 1024, num_warps=4)
+        h607_window[(x.numel() // 1024,)](x, y, columns, width, turns, 1024, num_warps=4)
 
     def fixed():
-        h607_heads_b[(t // 16, h, b)](x, y, t, h, d, 16, num_warps=4)
+        h607_window_b[(columns // 1024, rows)](x, y, columns, width, turns, 1024, num_warps=4)
+
+    def expected():
+        i = torch.arange(rows, device="cuda")[:, None] // width % turns
+        j = torch.arange(columns, device="cuda")[None, :] // width % turns
+        return [torch.where(i == j, x, torch.zeros_like(x))]
 
     return Prepared(
         run=run,
         outputs=lambda: [y],
         fixes={"fixed": fixed},
-        reference=lambda: [x.permute(0, 2, 1, 3)],
+        reference=expected,
         rtol=0.0,
         atol=0.0,
     )
@@ -88,4 +89,4 @@ def experts() -> Prepared:
     )
 
 
-CASES = [Case("h607_heads", heads), Case("h610_experts", experts, kernels_per_run=32)]
+CASES = [Case("h607_window", window), Case("h610_experts", experts, kernels_per_run=32)]

@@ -1,4 +1,4 @@
-"""The holdout's Triton kernels on matrices: products by tile and by broadcast."""
+"""The holdout's Triton kernels on matrices."""
 
 from __future__ import annotations
 
@@ -73,54 +73,40 @@ def linear() -> Prepared:
 
 
 @triton.jit
-def h609_pairs(q, k, out, n, D: tl.constexpr, B: tl.constexpr, STEP: tl.constexpr):
-    """Scores of all pairs of rows of q and k, by broadcast and sum."""
+def h609_pairs(q, k, out, n, D: tl.constexpr, B: tl.constexpr, BK: tl.constexpr, HOW: tl.constexpr):
+    """Scores of all pairs of rows of q and k."""
     head = tl.program_id(2)
     i = tl.program_id(0) * B + tl.arange(0, B)
     j = tl.program_id(1) * B + tl.arange(0, B)
     q += head * n * D
     k += head * n * D
     acc = tl.zeros((B, B), dtype=tl.float32)
-    for d in range(0, D, STEP):
-        s = d + tl.arange(0, STEP)
-        x = tl.load(q + i[:, None] * D + s[None, :]).to(tl.float32)
-        y = tl.load(k + j[:, None] * D + s[None, :]).to(tl.float32)
-        acc += tl.sum(x[:, None, :] * y[None, :, :], axis=2)
-    tl.store(out + head * n * n + i[:, None] * n + j[None, :], acc)
-
-
-@triton.jit
-def h609_pairs_b(q, k, out, n, D: tl.constexpr, B: tl.constexpr):
-    """The same by dot."""
-    head = tl.program_id(2)
-    i = tl.program_id(0) * B + tl.arange(0, B)
-    j = tl.program_id(1) * B + tl.arange(0, B)
-    s = tl.arange(0, D)
-    x = tl.load(q + head * n * D + i[:, None] * D + s[None, :])
-    y = tl.load(k + head * n * D + j[:, None] * D + s[None, :])
-    acc = tl.dot(x, tl.trans(y))
+    for d in range(0, D, BK):
+        s = d + tl.arange(0, BK)
+        x = tl.load(q + i[:, None] * D + s[None, :])
+        y = tl.load(k + j[None, :] * D + s[:, None])
+        acc = tl.dot(x, y, acc, input_precision=HOW)
     tl.store(out + head * n * n + i[:, None] * n + j[None, :], acc)
 
 
 def pairs() -> Prepared:
-    """16 heads of 1024 rows of 128."""
-    heads, n, width = 16, 1024, 128
-    q = uniform(heads, n, width, seed=3, dtype=torch.float16, low=-1.0)
-    k = uniform(heads, n, width, seed=4, dtype=torch.float16, low=-1.0)
+    """16 heads of 1024 rows of 256 in fp32, where TF32 products are accurate enough."""
+    heads, n, width = 16, 1024, 256
+    q = uniform(heads, n, width, seed=3, low=-1.0)
+    k = uniform(heads, n, width, seed=4, low=-1.0)
     out = torch.zeros(heads, n, n, device="cuda")
 
-    def run():
-        h609_pairs[(n // 32, n // 32, heads)](q, k, out, n, width, 32, 8, num_warps=4)
-
-    def fixed():
-        h609_pairs_b[(n // 64, n // 64, heads)](q, k, out, n, width, 64, num_warps=4)
+    def launch(how):
+        grid = (n // 64, n // 64, heads)
+        h609_pairs[grid](q, k, out, n, width, 64, 32, how, num_warps=4, num_stages=3)
 
     return Prepared(
-        run=run,
+        run=lambda: launch("ieee"),
         outputs=lambda: [out],
-        fixes={"fixed": fixed},
-        reference=lambda: [q.float() @ k.float().transpose(1, 2)],
-        atol=2e-2,
+        fixes={"fixed": lambda: launch("tf32")},
+        reference=lambda: [(q.double() @ k.double().transpose(1, 2)).float()],
+        rtol=1e-2,
+        atol=3e-2,
     )
 
 
