@@ -29,10 +29,7 @@ CASE_TRUST: Final = 0.8
 """Nearness of the method of the nearest case; somebody else's kernel is not this one."""
 
 FLOOR: Final = 0.1
-"""What a method far from the words keeps of its claim when words are all there is."""
-
-FLOOR_WITH_NUMBERS: Final = 0.4
-"""The same where numbers were given too."""
+"""What a method far from the words keeps of its claim."""
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +82,7 @@ class Advisor:
             cases = self.cases(text)
             nearby = self.methods(query, situation.language, cases)
             found = self.symptoms(text, nearby, cases)
-            floor = FLOOR_WITH_NUMBERS if parts.rules and read.metrics else FLOOR
+            floor = FLOOR
         told: dict[str, Any] = {
             "metrics": read.metrics if parts.rules else {},
             "text": text if parts.retrieval else "",

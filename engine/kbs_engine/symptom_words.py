@@ -31,7 +31,8 @@ _CUES: Final[dict[str, str]] = {
     "uncoalesced_global_store": r"(un-?coalesced|non-?coalesced|strided|scattered|column.?wise)"
     r"[^.;,]{0,20}(store|write)",
     "narrow_global_access": r"scalar (load|access|store)|(one|1|2|4)[ -]byte (load|access|per)|"
-    r"not vectori[sz]ed|un-?vectori[sz]ed|narrow (load|access|store)|32-?bit (load|access)es?",
+    r"not vectori[sz]ed|un-?vectori[sz]ed|narrow (load|access|store)|32-?bit (load|access)es?|"
+    r"(one|1|2|4|8)[ -](element|value|float|double|word|byte)s? per (thread|lane|load)",
     "low_l1_reuse": r"(no|little|low|poor|lack of) (data )?(reuse|locality)|each thread "
     r"(reads|loads)[^.;]{0,60}(global|directly)|without (shared memory|tiling|smem)|"
     r"(naive|na[iï]ve)[^.;]{0,30}(gemm|matmul|matrix|stencil|conv\w*)|no tiling|"
@@ -51,12 +52,16 @@ _CUES: Final[dict[str, str]] = {
     r"(ffma|simt)[ -](gemm|matmul|only)",
     "tensor_pipe_underfed": r"(tensor|matrix|mma|mfma)[ -]?(core|pipe|unit)?s?[^.;]{0,40}"
     r"(starv\w*|underfed|under-?utili[sz]\w*|stall\w*|low|wait\w*|only \d)|mma\.sync|"
-    r"small tiles?|tiles? (is|are) (too )?small",
+    r"small tiles?|tiles? (is|are) (too )?small|"
+    r"(tensor|matrix)[ -]?(core|pipe|unit)s? (wait|starve)|(matrix|mma|mfma|wgmma) "
+    r"(instruction|step|burst)s?[^.;]{0,40}(wait|idle|late)|just in time|(only )?one "
+    r"(tile|stage|load)[^.;]{0,20}in flight",
     "fma_pipe_saturated": r"(fma|fp32)( pipe\w*)?[^.;,]{0,20}(bound|saturated|at (its )?limit|"
     r"bottleneck)",
     "alu_pipe_saturated": r"(\balu\b|integer)( pipe\w*)?[^.;,]{0,30}(bound|saturated|bottleneck|"
     r"heavy|dominat\w*|overhead)|index (arithmetic|math|calculation|comput\w*)|address "
-    r"(arithmetic|calculation|comput\w*)",
+    r"(arithmetic|calculation|comput\w*)|"
+    r"64-?bit (integer|offset|index|address)\w*|(offset|index|address)(es)? (is|are) computed",
     "xu_pipe_saturated": r"(\bxu\b|\bmufu\b|\bsfu\b|special function)\w*|(exp|exponential|sin|cos"
     r"|tanh|sqrt|transcendental)\w*[^.;,]{0,30}(bound|bottleneck|dominat\w*|limit\w*|throughput|"
     r"heavy)",
@@ -65,7 +70,8 @@ _CUES: Final[dict[str, str]] = {
     "unintended_fp64": r"double (literal|constant|accumulat\w*)|accidental (fp64|double)|"
     r"(unintended|implicit|promoted to) (fp64|double)|fp64[^.;,]{0,30}(float|single|fp32)",
     "conversion_overhead": r"(type )?(conversion|cast|convert)s?\b[^.;,]{0,30}(overhead|cost|"
-    r"dominat\w*|many|heavy|slow)|(dequant\w*|upcast\w*|unpack\w*)",
+    r"dominat\w*|many|heavy|slow)|(dequant\w*|upcast\w*|unpack\w*)|"
+    r"type[ -]change|int(8|4)[^.;]{0,30}(become|bf16|fp16|half)|mixed[ -]input",
     "non_fused_arithmetic": r"non-?fused|separate (multiply|mul)s? and adds?|fmad=false|"
     r"no fma contraction",
     "issue_slots_saturated": r"issue[ -](slot|rate|bound|limited)\w*[^.;,]{0,15}(satur\w*|full|"
@@ -74,7 +80,9 @@ _CUES: Final[dict[str, str]] = {
     "predicated_off_threads": r"predicat\w*|masked[ -](off|out|lanes)|bounds?[ -](check|mask)\w*|"
     r"(wasted|idle) lanes",
     "long_scoreboard_stall": r"long[ _-]?scoreboard|(global|memory) latency|waiting (on|for) "
-    r"(global|memory|loads|l1tex)",
+    r"(global|memory|loads|l1tex)|"
+    r"latency (adds|is exposed|exposed)|exposed (load|memory|latency)|load(s|ed)? right "
+    r"before|loads? (only )?after|one load (at a time|before|in flight)",
     "short_scoreboard_stall": r"short[ _-]?scoreboard",
     "mio_throttle_stall": r"\bmio\b[ _-]?throttle|\bmio\b",
     "lg_throttle_stall": r"\blg[ _-]?throttle",
@@ -104,11 +112,17 @@ _CUES: Final[dict[str, str]] = {
     "small_grid": r"(small|tiny|few|too few|only \d+) (grid|blocks|ctas|thread ?blocks|programs|"
     r"workgroups)|(fewer|less) (blocks|ctas|programs|workgroups)? ?than (the )?(sms|cus|"
     r"multiprocessors)|grid (is )?(too )?small|sms (are |sit |stay )?idle|idle sms|"
-    r"under-?fill\w*|batch size (of )?1\b|(one|single) block",
+    r"under-?fill\w*|batch size (of )?1\b|(one|single) block|"
+    r"(only |just )?(one|two|three|four|few)( or (two|three|four))? (output )?(tiles|"
+    r"blocks|programs|ctas)|(one|single) (worker|block|program|warp|thread) (adds|handles|"
+    r"processes|sums|walks|per row)|serial (chunk|walk|loop)|sequential(ly)? sum",
     "tail_effect": r"tail (effect|wave)|wave quanti[sz]ation|partial wave|last wave|"
     r"quanti[sz]ation (inefficien\w*|effect|loss)",
     "workload_imbalance": r"(load|work|workload)[ -]?(im|un)-?balanc\w*|imbalanc\w*|uneven (work|"
-    r"load|distribution|length)|variable[ -](length|size)|skew\w*|stragglers?|ragged",
+    r"load|distribution|length)|variable[ -](length|size)|skew\w*|stragglers?|ragged|"
+    r"(very |widely |strongly )?(different|unequal|varying|uneven) (in |row |sequence "
+    r")?(length|size|work)s?|(long|popular|few) rows? (are|is|have|run)|differ (much |"
+    r"widely |strongly )?in (length|size|work)",
     "launch_overhead_dominates": r"launch (overhead|latency|cost|bound)|kernel launch\w* (dominat"
     r"\w*|cost)|launch-?bound",
     "many_small_kernels": r"(many|lots of|hundreds of|thousands of|dozens of|several) (small |tiny "

@@ -26,10 +26,10 @@ from kbs_engine.work import Work
 RETRIEVED_SHARE: Final = 0.45
 """Share of the best symptom that search finds, when no word names one outright."""
 
-BESIDE_CUES: Final = 0.9
+BESIDE_CUES: Final = 0.5
 """The same beside words that name a symptom."""
 
-CUE_SHARE: Final = 0.3
+CUE_SHARE: Final = 0.35
 """What words that name a symptom count when search sees no sign of it in the whole text."""
 
 RETRIEVED_MOST: Final = 20
@@ -166,7 +166,7 @@ def _order(
             if other.id != cause.id
             and other.id in rules
             and cause.id in rules[other.id].explains
-            and other.recoverable >= EXPLAINS_AT_LEAST * cause.recoverable
+            and other.recoverable >= _needed(other) * cause.recoverable
             and not (
                 other.id in (rules[cause.id].explains if cause.id in rules else ())
                 and other.recoverable <= cause.recoverable
@@ -177,6 +177,11 @@ def _order(
         else:
             roots.append(cause)
     return (tuple(roots), tuple(effects)) if roots else (tuple(ranked), ())
+
+
+def _needed(other: Cause) -> float:
+    """How strong an explanation must be: one that is assumed must be as strong as its effect."""
+    return 1.0 if not other.evidence else EXPLAINS_AT_LEAST
 
 
 def _assumed(rule: SymptomRule, share: float, why: str) -> Cause:

@@ -21,7 +21,7 @@ from kbs_ingest.store.vectors import Filter, Hits, VectorStore
 from kbs_ingest.wiki.model import Chunk
 
 DEPTH: Final = 80
-WORDS: Final = 0.8
+WORDS: Final = 0.65
 """Weight of BM25 beside vectors in ``scored``."""
 _ID: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 

@@ -14,9 +14,7 @@ HERE = Path(__file__).resolve().parent
 
 def _loader() -> ModuleType:
     """A second instance of the bench's loader, whose kernels are those of this folder."""
-    spec = importlib.util.spec_from_file_location(
-        "holdout_loader", HERE.parent / "cuda_cases.py"
-    )
+    spec = importlib.util.spec_from_file_location("holdout_loader", HERE.parent / "cuda_cases.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE.parent / 'cuda_cases.py'}: cannot be loaded")
     module = importlib.util.module_from_spec(spec)

@@ -86,8 +86,8 @@ def best(torch: Any) -> Data:
 
 
 def bag(torch: Any) -> Data:
-    """Gradients of 131072 tokens for a table of 16 rows of 128."""
-    tokens, rows, width = 131072, 16, 128
+    """Gradients of a million tokens for a table of four rows of 16."""
+    tokens, rows, width = 1 << 20, 4, 16
     index = integers(torch, tokens, low=0, high=rows)
     grad, table = uniform(torch, tokens, width, low=-1.0), empty(torch, rows, width)
 
@@ -112,9 +112,7 @@ def walsh(torch: Any) -> Data:
     def expected() -> list[Any]:
         matrix = torch.ones(1, 1, device="cuda")
         for _ in range(10):
-            matrix = torch.cat(
-                [torch.cat([matrix, matrix], 1), torch.cat([matrix, -matrix], 1)], 0
-            )
+            matrix = torch.cat([torch.cat([matrix, matrix], 1), torch.cat([matrix, -matrix], 1)], 0)
         return [x @ matrix]
 
     return Data([x, out], [vectors], [out], expected)
@@ -328,7 +326,7 @@ SPECS: dict[str, Spec] = {
     "h504_rotate": Spec(rotate),
     "h505_stats": Spec(stats),
     "h506_best": Spec(best, rtol=0.0, atol=0.0),
-    "h507_bag": Spec(bag, atol=2e-2),
+    "h507_bag": Spec(bag, atol=1e-1),
     "h508_bodies": Spec(bodies, atol=2e-2),
     "h509_walsh": Spec(walsh, atol=5e-3),
     "h510_relax": Spec(relax),

@@ -1,4 +1,5 @@
 """The holdout's Triton kernels that map elements: a window mask and a gated activation."""
+# ruff: noqa: N803 - constexpr arguments are upper case in Triton
 
 from __future__ import annotations
 

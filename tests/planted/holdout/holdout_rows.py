@@ -1,4 +1,5 @@
 """The holdout's Triton kernels on rows: softmax, sums, norms and a loss."""
+# ruff: noqa: N803 - constexpr arguments are upper case in Triton
 
 from __future__ import annotations
 
@@ -176,9 +177,7 @@ def tokens() -> Prepared:
     return Prepared(
         run=lambda: h606_tokens[(rows,)](x, target, out, n, 0.1, 2048, num_warps=8),
         outputs=lambda: [out],
-        fixes={
-            "fixed": lambda: h606_tokens_b[(rows,)](x, target, out, n, 0.1, 2048, num_warps=8)
-        },
+        fixes={"fixed": lambda: h606_tokens_b[(rows,)](x, target, out, n, 0.1, 2048, num_warps=8)},
         reference=expected,
     )
 

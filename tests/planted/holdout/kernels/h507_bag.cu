@@ -1,6 +1,6 @@
 #include <cuda_runtime.h>
 
-constexpr int D = 128, ROWS = 16;
+constexpr int D = 16, ROWS = 4, THREADS = 128, TEAMS = THREADS / D;
 
 // Adds each token's gradient to the row of its id.
 __global__ void h507_bag(const int* __restrict__ id, const float* __restrict__ grad, float* table) {
@@ -8,14 +8,21 @@ __global__ void h507_bag(const int* __restrict__ id, const float* __restrict__ g
     atomicAdd(table + id[i / D] * D + i % D, grad[i]);
 }
 
+// Each team of 16 threads keeps its own table; the block adds one sum per address.
 __global__ void h507_bag_b(const int* __restrict__ id, const float* __restrict__ grad, float* table,
                            int tokens) {
-    __shared__ float mine[ROWS][D];
-    int d = threadIdx.x, chunk = tokens / gridDim.x, first = blockIdx.x * chunk;
-    for (int r = 0; r < ROWS; ++r) mine[r][d] = 0.f;  // thread d alone owns column d
+    __shared__ float mine[ROWS][THREADS];
+    for (int r = 0; r < ROWS; ++r) mine[r][threadIdx.x] = 0.f;  // a thread owns its column
+    int chunk = tokens / gridDim.x, first = blockIdx.x * chunk;
 #pragma unroll 8
-    for (int t = first; t < first + chunk; ++t) mine[id[t]][d] += grad[(size_t)t * D + d];
-    for (int r = 0; r < ROWS; ++r) atomicAdd(table + r * D + d, mine[r][d]);
+    for (int t = threadIdx.x / D; t < chunk; t += TEAMS)
+        mine[id[first + t]][threadIdx.x] += grad[(size_t)(first + t) * D + threadIdx.x % D];
+    __syncthreads();
+    if (threadIdx.x >= ROWS * D) return;
+    float sum = 0.f;
+    for (int team = 0; team < TEAMS; ++team)
+        sum += mine[threadIdx.x / D][team * D + threadIdx.x % D];
+    atomicAdd(table + threadIdx.x, sum);
 }
 
 extern "C" int h507_run(const int* id, const float* grad, float* table, long long tokens,
@@ -28,6 +35,6 @@ extern "C" int h507_run(const int* id, const float* grad, float* table, long lon
 extern "C" int h507_fixed(const int* id, const float* grad, float* table, long long tokens,
                           cudaStream_t stream) {
     cudaMemsetAsync(table, 0, ROWS * D * sizeof(float), stream);
-    h507_bag_b<<<1024, D, 0, stream>>>(id, grad, table, tokens);
+    h507_bag_b<<<2048, THREADS, 0, stream>>>(id, grad, table, tokens);
     return cudaGetLastError();
 }
