@@ -20,6 +20,7 @@ from kbs_engine.evaluation.claims import Labelled, Truth
 from kbs_engine.evaluation.diagnosis import label
 from kbs_engine.evaluation.recommendation import RecommendScore, score
 from kbs_engine.recommend import Options, recommend
+from kbs_engine.rows import Call
 from kbs_engine.situation import Situation
 from kbs_ingest.truth_file import LaunchMap, TruthFile, read_dominant, read_launches, read_truth
 
@@ -47,7 +48,7 @@ def labelled_kernels(task: DiagnosisTask, store: Store) -> tuple[list[Labelled],
     truth = _truth(task, store)
     names = read_launches(task.launches) if task.launches else LaunchMap()
     subjects: list[Subject] = []
-    labels: list[tuple[Truth, str, str]] = []
+    labels: list[tuple[Truth, str, str, bool]] = []
     used: set[int | str] = set()
     strangers: list[str] = []
     notes = [f"{key} is skipped: {why}" for key, why in truth.skipped.items()]
@@ -63,7 +64,7 @@ def labelled_kernels(task: DiagnosisTask, store: Store) -> tuple[list[Labelled],
                     strangers.append(f"{path.name} launch {profile.launch}: {called[0]}")
                 continue
             used.add(found.key)
-            labels.append((found, called[0], path.name))
+            labels.append((found, called[0], path.name, bool(case)))
             subjects.append(_with_work(subject, found, task))
     idle = [str(entry.key) for entry in truth.entries if entry.key not in used]
     notes += _missing(strangers, idle, task, truth.path)
@@ -73,12 +74,36 @@ def labelled_kernels(task: DiagnosisTask, store: Store) -> tuple[list[Labelled],
             where=truth.path,
             remedy="name kernels as the report does, or give --launches",
         )
-    diagnosed = diagnose(subjects, store)
-    kernels = [
-        label(item.diagnosis, found, kernel=kernel, report=report)
-        for item, (found, kernel, report) in zip(diagnosed, labels, strict=True)
+    return _label_calls(subjects, labels, store), notes
+
+
+def _label_calls(
+    subjects: Sequence[Subject], labels: Sequence[tuple[Truth, str, str, bool]], store: Store
+) -> list[Labelled]:
+    """One labelled kernel a case: launches that the launch map gives to one case are one call.
+
+    Such a call is asked as a whole, and its longest launch stands for it.
+    """
+    single = [index for index, row in enumerate(labels) if not row[3]]
+    calls: dict[tuple[str, str], list[int]] = {}
+    for index, (_, kernel, report, mapped) in enumerate(labels):
+        if mapped:
+            calls.setdefault((report, kernel), []).append(index)
+    alone = {group[0] for group in calls.values() if len(group) == 1}
+    at_once = sorted([*single, *alone])
+    found = dict(zip(at_once, diagnose([subjects[i] for i in at_once], store), strict=True))
+    for group in calls.values():
+        if len(group) > 1:
+            members = [subjects[index] for index in group]
+            call = Call.of([member.profile for member in members])
+            items = diagnose(members, store, call=call)
+            longest = max(range(len(items)), key=lambda i: items[i].diagnosis.time_ns or 0.0)
+            found[group[0]] = items[longest]
+    return [
+        label(found[index].diagnosis, truth, kernel=kernel, report=report)
+        for index, (truth, kernel, report, _) in enumerate(labels)
+        if index in found
     ]
-    return kernels, notes
 
 
 def _truth(task: DiagnosisTask, store: Store) -> TruthFile:

@@ -164,7 +164,7 @@ def show_recommend_eval(
 
     worked = sum(bool(case.labels.worked) for case in cases)
     helped = f"{worked} cases with a fix, {len(cases) - worked} where nothing helped"
-    table = Table(title=helped, caption=CAPTION, pad_edge=False, box=box.SIMPLE_HEAD)
+    table = Table(title=helped, caption=CAPTION, padding=(0, 1, 0, 0), box=box.SIMPLE_HEAD)
     columns = ("", "r@1", "r@3", "r@5", "MRR", "~r@1", "~r@3", "~r@5", "bad@3", "stop")
     for column in columns:
         table.add_column(column, justify="right" if column else "left", no_wrap=True)
