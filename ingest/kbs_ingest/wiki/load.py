@@ -12,7 +12,7 @@ from kbs_ingest.rules.columns import Columns
 from kbs_ingest.wiki.chips import build_chips
 from kbs_ingest.wiki.crosscheck import Names, crosscheck
 from kbs_ingest.wiki.faults import Faults
-from kbs_ingest.wiki.model import Chunk, Wiki
+from kbs_ingest.wiki.model import ChipPage, Chunk, Wiki
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
 
@@ -35,6 +35,26 @@ def load_wiki(roots: Sequence[Path]) -> Wiki:
 def load_files(files: Sequence[WikiFile], progress: Progress | None = None) -> Wiki:
     """Read files that ``list_wiki`` found."""
     faults = Faults()
+    merged, chips = read_together(files, faults, progress)
+    faults.raise_if_any()
+    return Wiki(
+        chips=chips,
+        rules={id_: page.rule for id_, page in sorted(merged.rules.items())},
+        methods={id_: page.method for id_, page in sorted(merged.methods.items())},
+        groups=tuple(frozenset(group) for part in merged.groups for group in part.groups),
+        features=dict(sorted(merged.features.items())),
+        signatures=dict(sorted(merged.signatures.items())),
+        metric_maps=dict(sorted(merged.maps.items())),
+        cases=dict(sorted(merged.cases.items())),
+        chunks=_chunks(merged),
+        files={file.path: file.sha256 for file in files},
+    )
+
+
+def read_together(
+    files: Sequence[WikiFile], faults: Faults, progress: Progress | None = None
+) -> tuple[RootReader, dict[str, ChipPage]]:
+    """All roots laid over each other, with the chips; ``faults`` gathers what is wrong."""
     readers: dict[str, RootReader] = {}
     for number, file in enumerate(files):
         readers.setdefault(file.root.name, RootReader(faults)).read(file)
@@ -50,20 +70,7 @@ def load_files(files: Sequence[WikiFile], progress: Progress | None = None) -> W
         columns=Columns(name for part in merged.maps.values() for name in part.metrics),
     )
     crosscheck(names, faults)
-    chips = build_chips(merged.pages, list(merged.measured.values()), faults)
-    faults.raise_if_any()
-    return Wiki(
-        chips=chips,
-        rules={id_: page.rule for id_, page in sorted(merged.rules.items())},
-        methods={id_: page.method for id_, page in sorted(merged.methods.items())},
-        groups=tuple(frozenset(group) for part in merged.groups for group in part.groups),
-        features=dict(sorted(merged.features.items())),
-        signatures=dict(sorted(merged.signatures.items())),
-        metric_maps=dict(sorted(merged.maps.items())),
-        cases=dict(sorted(merged.cases.items())),
-        chunks=_chunks(merged),
-        files={file.path: file.sha256 for file in files},
-    )
+    return merged, build_chips(merged.pages, list(merged.measured.values()), faults)
 
 
 def _overlay(readers: Sequence[RootReader], faults: Faults) -> RootReader:

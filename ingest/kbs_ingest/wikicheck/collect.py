@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kbs_engine.errors import WikiError
-from kbs_engine.metrics import MetricMap
 from kbs_ingest.audit.tables import PageTables, read_tables
-from kbs_ingest.rules.columns import Columns
-from kbs_ingest.wiki.chips import build_chips
-from kbs_ingest.wiki.crosscheck import Names, crosscheck
 from kbs_ingest.wiki.faults import Fault, Faults
+from kbs_ingest.wiki.load import read_together
 from kbs_ingest.wiki.markdown import parse
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
@@ -35,20 +32,7 @@ def collect(paths: Sequence[Path]) -> Collected:
     faults = Faults()
     roots = name_roots(paths)
     files = [file for root in roots for file in read_files(root, faults)]
-    readers: dict[str, RootReader] = {}
-    for file in files:
-        readers.setdefault(file.root.name, RootReader(faults)).read(file)
-    merged = _lay_over(list(readers.values()), faults)
-    names = Names(
-        methods=merged.methods,
-        rules=merged.rules,
-        features=merged.features,
-        signatures=merged.signatures,
-        groups=tuple(merged.groups),
-        columns=Columns(name for part in merged.maps.values() for name in part.metrics),
-    )
-    crosscheck(names, faults)
-    chips = build_chips(merged.pages, list(merged.measured.values()), faults)
+    merged, chips = read_together(files, faults)
     return Collected(
         roots=roots,
         files=tuple(files),
@@ -57,20 +41,6 @@ def collect(paths: Sequence[Path]) -> Collected:
         tables=_tables(files, merged),
         refused=tuple(_with_check(fault) for fault in faults.found),
     )
-
-
-def _lay_over(readers: Sequence[RootReader], faults: Faults) -> RootReader:
-    """Later roots replace what they redefine, as in ``load_files``."""
-    merged = RootReader(faults)
-    for reader in readers:
-        for name in _BY_ID:
-            getattr(merged, name).update(getattr(reader, name))
-        merged.groups.extend(reader.groups)
-        for vendor, part in reader.maps.items():
-            before = merged.maps.get(vendor)
-            metrics = {**(before.metrics if before else {}), **part.metrics}
-            merged.maps[vendor] = MetricMap(vendor=part.vendor, metrics=metrics)
-    return merged
 
 
 def _tables(files: Sequence[WikiFile], merged: RootReader) -> dict[str, PageTables]:
