@@ -10,7 +10,7 @@ import click
 
 from kbs import __version__
 from kbs.context import Context
-from kbs.failures import report_failure
+from kbs.failures import prepare_output, report_failure
 
 COMMANDS: dict[str, str] = {
     "audit": "Spec citations in archived text, checked against the wiki.",
@@ -98,9 +98,11 @@ def cli(
 
 def main(argv: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 the answer is no, 2 wrong usage or input."""
+    prepare_output()
     arguments = sys.argv[1:] if argv is None else argv
     try:
         code = cli.main(arguments, prog_name="kbs", standalone_mode=False, obj=Context())
+        sys.stdout.flush()
     except BaseException as failure:  # noqa: BLE001 - the one boundary that reports
         sys.exit(report_failure(failure, arguments))
     sys.exit(code if isinstance(code, int) else 0)

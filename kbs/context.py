@@ -77,14 +77,30 @@ def _same_roots(store: Store, roots: tuple[Path, ...], home: Path) -> None:
 
 
 def pass_context(function: F) -> F:
-    """Give a command its ``Context``, and the ``--json`` option that every command has."""
+    """Give a command its ``Context``, and the options that may stand after its name too."""
 
-    def wrapper(*args: Any, json: bool, **kwargs: Any) -> Any:
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         context = click.get_current_context().find_object(Context)
         if context is None:
             context = Context()
-        context.json = context.json or json
+        context.json = kwargs.pop("json") or context.json
+        home, wikis = kwargs.pop("home_after"), kwargs.pop("wikis_after")
+        verbose, quiet = kwargs.pop("verbose_after"), kwargs.pop("quiet_after")
+        context.home_option = home or context.home_option
+        context.wikis = (*context.wikis, *wikis)
+        if verbose or quiet:
+            context.verbosity = -1 if quiet else verbose
         return function(context, *args, **kwargs)
 
-    option = click.option("--json", is_flag=True, help="Print one JSON document.")
-    return option(update_wrapper(wrapper, function))  # type: ignore[return-value]
+    wrapped: Any = update_wrapper(wrapper, function)
+    for option in (
+        click.option("--json", is_flag=True, help="Print one JSON document."),
+        click.option("--home", "home_after", type=click.Path(path_type=Path), hidden=True),
+        click.option(
+            "--wiki", "wikis_after", type=click.Path(path_type=Path), multiple=True, hidden=True
+        ),
+        click.option("-v", "--verbose", "verbose_after", count=True, hidden=True),
+        click.option("-q", "--quiet", "quiet_after", is_flag=True, hidden=True),
+    ):
+        wrapped = option(wrapped)
+    return wrapped  # type: ignore[no-any-return]

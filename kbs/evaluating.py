@@ -235,8 +235,9 @@ def advise(
         kernel=question.kernel,
         situation=msgspec.convert(told, Situation),
     )
-    item, knowledge = advisor.ask(asked, parts)
-    advice = recommend(item, knowledge, Options(as_of=as_of, language=question.language))
+    ready = advisor.ask(asked, parts)
+    options = Options(as_of=as_of, language=question.language, hints=ready.hints)
+    advice = recommend(ready.item, ready.knowledge, options)
     return [(row.method, row.score) for row in advice.recommendations]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -15,13 +16,20 @@ import click
 from kbs_engine.errors import KbsError
 
 
-def report_failure(failure: BaseException, arguments: list[str]) -> int:
+def report_failure(failure: BaseException, arguments: list[str]) -> int:  # noqa: PLR0911 - one a kind
     """Print one message on stderr and return the exit code."""
     if isinstance(failure, SystemExit):
         return failure.code if isinstance(failure.code, int) else 2
     if isinstance(failure, BrokenPipeError):
-        # the reader of our output went away; keep the interpreter from saying so at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _abandon_output()
+        return 0
+    if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
+        _abandon_output()
+        _tell(arguments, f"cannot write: {failure.strerror}", failure.filename or "output",
+              "free space or send the output elsewhere")  # fmt: skip
+        return 2
+    if isinstance(failure, click.exceptions.NoArgsIsHelpError):
+        sys.stdout.write(failure.format_message() + "\n")
         return 0
     if isinstance(failure, (KeyboardInterrupt, click.Abort)):
         _tell(arguments, "interrupted", "", "nothing was left half done; run it again")
@@ -40,6 +48,24 @@ def report_failure(failure: BaseException, arguments: list[str]) -> int:
         f"please report it with {path}",
     )
     return 2
+
+
+def _abandon_output() -> None:
+    """Nobody takes our output any more; keep the interpreter from saying so at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - kept open
+
+
+def prepare_output() -> None:
+    """Make stdout and stderr writable whatever the terminal, before anything is printed."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _usage_remedy(failure: click.ClickException) -> str:

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from kbs_engine.errors import RefusedError, UsageError
 from kbs_engine.facts import Chip
+from kbs_engine.hints import Hint, Published, Vote, nearness, votes
 from kbs_engine.lens import Lens
 from kbs_engine.partial_words import family_of
 from kbs_engine.situation import Situation
-from kbs_engine.understand import Known, understand
+from kbs_engine.symptom_words import read_cues
+from kbs_engine.understand import NEAR_ROOF, Known, understand
 
 if TYPE_CHECKING:
     from kbs_engine.diagnose import Diagnosed
     from kbs_ingest.retrieval import Retrieval
     from kbs_ingest.store import Store
 
-CASES_READ: Final = 3
-"""Published cases whose symptoms and methods count."""
-
-PAGES_READ: Final = 6
-"""Method pages whose symptoms count."""
-
-CASE_TRUST: Final = 0.8
-"""Nearness of the method of the nearest case; somebody else's kernel is not this one."""
-
-FLOOR: Final = 0.1
-"""What a method far from the words keeps of its claim."""
+SAYINGS: Final = "_words"
+"""Ending of the kinds of text that hold what people say."""
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,19 +42,37 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     situation: Situation = Situation()
 
 
+Without = Callable[[Published, Asked], bool]
+
+
+class Ready(NamedTuple):
+    """What `recommend` needs: the diagnosis, the knowledge, and what search says of methods."""
+
+    item: Diagnosed
+    knowledge: Lens
+    hints: dict[str, Hint]
+
+
 class Advisor:
     """Turns what is asked into a diagnosis and the knowledge to rank methods with."""
 
-    def __init__(self, store: Store) -> None:
-        """Keep the index; the search model is loaded by the first text."""
+    def __init__(self, store: Store, *, without: Without | None = None) -> None:
+        """Keep the index; the search model is loaded by the first text.
+
+        Args:
+            store: the index.
+            without: says of a published case and a question whether the case must keep silent;
+                an evaluation leaves out what it asks.
+        """
         from kbs_ingest.retrieval import Retrieval
 
         self.store = store
         self.retrieval: Retrieval = Retrieval(store)
+        self._silent = without
         self._rules = {rule.id for rule in store.rules()}
-        self._methods = {method.id: method for method in store.methods()}
+        self._methods = {method.id for method in store.methods()}
 
-    def ask(self, asked: Asked, parts: Parts | None = None) -> tuple[Diagnosed, Lens]:
+    def ask(self, asked: Asked, parts: Parts | None = None) -> Ready:
         """A diagnosis from partial knowledge, and the knowledge for this question."""
         from kbs_ingest.loose_metrics import understand_metrics
 
@@ -72,21 +83,13 @@ class Advisor:
         read = understand_metrics(asked.metrics, self._maps(chip))
         family = situation.family or family_of(asked.kernel)
         text = "; ".join(part for part in (asked.text, read.words) if part)
-        if not parts.rules:
-            text = "; ".join((text, *(name.replace("_", " ") for name in read.metrics)))
-        found: dict[str, float] = {}
-        nearby: dict[str, float] = {}
-        floor = 1.0
-        if parts.retrieval and text.strip():
-            query = f"{family or asked.kernel} {text}"
-            cases = self.cases(text)
-            nearby = self.methods(query, situation.language, cases)
-            found = self.symptoms(text, nearby, cases)
-            floor = FLOOR
+        numbers = " ".join(name.replace("_", " ") for name in read.metrics)
+        query = f"{family or asked.kernel} {text} {numbers}".strip()
+        searched = parts.retrieval and bool(text.strip())
         told: dict[str, Any] = {
             "metrics": read.metrics if parts.rules else {},
             "text": text if parts.retrieval else "",
-            "found": found,
+            "found": self.symptoms(text if parts.rules else query) if searched else {},
             "told": situation.symptoms,
             "limiter": situation.limiter,
             "family": family,
@@ -95,44 +98,69 @@ class Advisor:
             "work": situation.work,
             "notes": (*((note,) if note else ()), *read.notes),
         }
-        lens = Lens(
-            self.store,
-            nearby=nearby,
-            retrieval=parts.retrieval,
-            experience=parts.experience,
-            floor=floor,
-        )
-        return understand(msgspec.convert(told, Known), lens), lens
+        known = msgspec.convert(told, Known)
+        lens = Lens(self.store, retrieval=parts.retrieval, experience=parts.experience)
+        return Ready(understand(known, lens), lens, self.hints(known, query, asked, parts))
 
-    def symptoms(
-        self, text: str, nearby: Mapping[str, float], cases: Mapping[str, float]
-    ) -> dict[str, float]:
-        """Symptoms for words (0-1): from rules, from published cases, and from method pages."""
-        scores = dict(self.retrieval.scored(text, "symptom"))
-        for method in nearest(nearby, PAGES_READ):
-            record = self._methods[method]
-            for name, weight in record.addresses.items():
-                scores[name] = max(scores.get(name, 0.0), nearby[method] * weight)
-        for case, near in cases.items():
-            for name in self.retrieval.case_ids(case) & self._rules:
-                scores[name] = max(scores.get(name, 0.0), near)
-        return {name: value for name, value in scores.items() if name in self._rules}
+    def hints(self, known: Known, query: str, asked: Asked, parts: Parts) -> dict[str, Hint]:
+        """What pages, sayings and published cases say of each method; empty without words."""
+        search = self.retrieval
+        scale = NEAR_ROOF if parts.retrieval and read_cues(known.text).at_roof else 1.0
+        ways: list[Mapping[str, float]] = [{}, {}, {}, {}]
+        if parts.retrieval and known.text.strip():
+            ways = [
+                search.near_words(query, "method"),
+                search.near_meaning(query, "method"),
+                search.near_words(query, f"method{SAYINGS}"),
+                search.near_meaning(query, f"method{SAYINGS}"),
+            ]
+        voted = self._votes(known, query, asked) if parts.experience and asked.text else {}
+        names = self._methods & set(voted).union(*ways)
+        pages, page_meaning, sayings, saying_meaning = ways
+        silent = Vote(0.0, ())
+        return {
+            name: Hint(
+                pages=pages.get(name, 0.0),
+                page_meaning=page_meaning.get(name, 0.0),
+                sayings=sayings.get(name, 0.0),
+                saying_meaning=saying_meaning.get(name, 0.0),
+                cases=voted.get(name, silent).value,
+                read=voted.get(name, silent).read,
+                scale=scale,
+            )
+            for name in sorted(names)
+        }
 
-    def methods(
-        self, text: str, language: str | None, cases: Mapping[str, float]
-    ) -> dict[str, float]:
-        """Nearness (0-1) of methods to words, from their pages and from published cases."""
-        scores = self.retrieval.scored(text, "method", language)
-        near = {name: value for name, value in scores.items() if name in self._methods}
-        for case, value in cases.items():
-            for name in self.retrieval.case_ids(case) & self._methods.keys():
-                near[name] = max(near.get(name, 0.0), value)
-        return near
+    def symptoms(self, text: str) -> dict[str, float]:
+        """Symptoms for words (0-1), by their rules and by what people say of them."""
+        rules = self.retrieval.near_words(text, "symptom")
+        said = self.retrieval.near_words(text, f"symptom{SAYINGS}")
+        meant = self.retrieval.near_meaning(text, f"symptom{SAYINGS}")
+        names = self._rules & (rules.keys() | said.keys() | meant.keys())
+        return {
+            name: max(rules.get(name, 0.0), said.get(name, 0.0) + meant.get(name, 0.0)) / 2
+            for name in names
+        }
 
-    def cases(self, text: str) -> dict[str, float]:
-        """The nearest published cases, with what they count."""
-        scores = self.retrieval.scored(text, "case")
-        return {name: scores[name] * CASE_TRUST for name in nearest(scores, CASES_READ)}
+    def _votes(self, known: Known, query: str, asked: Asked) -> dict[str, Vote]:
+        """What the nearest published cases say of methods."""
+        words = self.retrieval.near_words(query, "case")
+        meaning = self.retrieval.near_meaning(query, "case")
+        cases = [
+            case
+            for case in self.retrieval.published()
+            if self._silent is None or not self._silent(case, asked)
+        ]
+        near = {
+            case.id: nearness(
+                case,
+                (words.get(case.id, 0.0) + meaning.get(case.id, 0.0)) / 2,
+                known.family,
+                known.language,
+            )
+            for case in cases
+        }
+        return votes(cases, near)
 
     def _check(self, symptoms: Sequence[str]) -> None:
         for name in symptoms:
@@ -177,11 +205,6 @@ class Advisor:
                 if len(other) > len("sm")
             )
         ]
-
-
-def nearest(scores: Mapping[str, float], count: int) -> list[str]:
-    """The best names, ties by name."""
-    return sorted(scores, key=lambda name: (-scores[name], name))[:count]
 
 
 def pairs(texts: Sequence[str]) -> dict[str, float | str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +33,23 @@ class LanguageType(click.ParamType):  # type: ignore[type-arg]  # generic in new
         if found not in LANGUAGES:
             self.fail(f"{value!r} is none of {', '.join(LANGUAGES)}", param, ctx)
         return found
+
+
+class FiniteRange(click.FloatRange):
+    """A number from 0 on; ``nan`` and ``inf`` are no work and no time."""
+
+    name = "number"
+
+    def __init__(self, *, above_zero: bool = False) -> None:
+        """From 0 on, or above 0."""
+        super().__init__(min=0, min_open=above_zero)
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return a finite number or fail."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,9 +84,9 @@ def selection_options(function: Any) -> Any:
                 "--launch", "launches", type=int, multiple=True, help="Only this launch id."
             ),
             click.option("--name", help="Only kernels whose name matches this pattern."),
-            click.option("--flops", type=click.FloatRange(min=0), help="Known FLOPs of the task."),
-            click.option("--bytes-in", type=click.FloatRange(min=0), help="Compulsory bytes in."),
-            click.option("--bytes-out", type=click.FloatRange(min=0), help="Compulsory bytes out."),
+            click.option("--flops", type=FiniteRange(), help="Known FLOPs of the task."),
+            click.option("--bytes-in", type=FiniteRange(), help="Compulsory bytes in."),
+            click.option("--bytes-out", type=FiniteRange(), help="Compulsory bytes out."),
             click.option("--dtype", type=click.Choice(DTYPES), help="Data type of the task."),
             click.option(
                 "--permitted",
@@ -115,6 +133,7 @@ def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> 
     for path in paths:
         report = read_report(path, store.metric_map(report_vendor(path)))
         work_file = _work_file(path, selection)
+        _tell_idle(work_file, {profile.launch for profile in report.profiles}, path)
         for profile in report.profiles:
             seen.append(f"{profile.launch}: {profile.name}")
             if not _selected(profile.launch, profile.name, selection):
@@ -135,6 +154,15 @@ def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> 
             remedy=f"the report holds {'; '.join(seen[:10])}",
         )
     return subjects
+
+
+def _tell_idle(work_file: WorkFile | None, launches: set[int], path: Path) -> None:
+    """Say which launches of a sidecar the report does not have."""
+    idle = sorted(set(work_file.launches) - launches) if work_file else []
+    if idle:
+        told = ", ".join(map(str, idle))
+        click.echo(f"note: the work sidecar of {path.name} names launches {told}, "
+                   "which the report does not have", err=True)  # fmt: skip
 
 
 def _work_file(path: Path, selection: Selection) -> WorkFile | None:
@@ -171,6 +199,8 @@ def _merge(work: Work | None, override: Work | None) -> Work | None:
         for name in ("dtype", "permitted", "flops", "bytes_in", "bytes_out")
         if getattr(override, name) not in (None, ())
     }
+    if override.dtype is not None and not override.permitted:
+        given["permitted"] = (override.dtype,)
     if override.kernel != "other":
         given["kernel"] = override.kernel
     return msgspec.structs.replace(work, **given)

@@ -178,7 +178,7 @@ def _compute_roofs(
             continue
         for dtype in one.work.precisions:
             asked = msgspec.structs.replace(one.work, permitted=(dtype,), flops=1.0)
-            roof = compute_roof(chip, asked, clock_hz=None)
+            roof = compute_roof(chip, asked, clock_hz=None).roof
             if roof is None:
                 continue
             _clock_note(one, chip, roof.metric, notes)

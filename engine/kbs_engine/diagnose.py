@@ -81,7 +81,12 @@ def diagnose(
             not_measurable=missing,
             vendor_rules=subject.profile.vendor_rules,
             roofline=roofline,
-            flags=(*subject.profile.flags, *roofline.flags, *_name_flags(subject.profile)),
+            flags=(
+                *subject.profile.flags,
+                *roofline.flags,
+                *_name_flags(subject.profile),
+                *_chip_flags(subject, chip, knowledge),
+            ),
             language=subject.language,
             family=subject.work.kernel if subject.work else None,
         )
@@ -125,6 +130,22 @@ def resolve_chip(
         except RefusedError:
             chips[name] = None
     return chips[name]
+
+
+def _chip_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tuple[str, ...]:
+    """A device name that nobody knows, or one that the user overrode."""
+    reported = subject.profile.chip
+    if reported is None:
+        return () if chip else ("the report names no GPU; --chip names one",)
+    try:
+        known = knowledge.chip(reported)
+    except RefusedError as refused:
+        if chip is not None:
+            return (f"the report names {reported!r}, which the wiki does not know",)
+        return (f"{refused.message}; --chip names one",)
+    if chip is not None and known.id != chip.id:
+        return (f"--chip {chip.id} overrides {known.id}, which the report names",)
+    return ()
 
 
 def _name_flags(profile: Profile) -> tuple[str, ...]:

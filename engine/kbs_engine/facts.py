@@ -16,6 +16,9 @@ Grade = Literal["A", "B", "C", "D"]
 
 UNKNOWN_NOTE = "UNKNOWN (gpu-wiki not found)"
 
+NO_UNIT = "no such unit"
+"""The remark of a page on a unit that the part does not have."""
+
 
 class Citation(msgspec.Struct, frozen=True, kw_only=True, order=True):
     """The place in the wiki that states something: ``gpu-wiki/<path>:L<line>``."""
@@ -106,6 +109,8 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
         if self.value is None:
             return f"{label}: {UNKNOWN_NOTE}"
         shown = f"{self.value:.12g}" if isinstance(self.value, float) else self.value
+        if self.metric == "compute_capability" and isinstance(self.value, float):
+            shown = f"{self.value:.1f}"
         unit = f" {self.unit}" if self.unit else ""
         return f"{label}: {shown}{unit} <- {self.citation}"
 
@@ -127,15 +132,45 @@ class Chip(msgspec.Struct, frozen=True, kw_only=True):
 
         Sparse rows and rows per die are never returned for a chip-wide dense question.
         """
-        for spec in self.specs:
-            if spec.metric != metric or spec.value is None or spec.measured != measured:
-                continue
-            if spec.basis.density not in (None, density) or spec.basis.scope == "die":
-                continue
-            return spec
-        return None
+        rows = self._rows(metric, density, measured=measured)
+        return next((spec for spec in rows if spec.basis.scope != "die"), None)
+
+    def find_device(self, metric: str, *, measured: bool = False) -> Spec | None:
+        """The dense value for what software sees as one device: one die of a split part."""
+        rows = self._rows(metric, "dense", measured=measured)
+        die = [spec for spec in rows if spec.basis.scope == "die"]
+        return die[0] if self.device_is_die and die else self.find(metric, measured=measured)
+
+    def _rows(self, metric: str, density: str, *, measured: bool) -> list[Spec]:
+        return [
+            spec
+            for spec in self.specs
+            if spec.metric == metric
+            and spec.value is not None
+            and spec.measured == measured
+            and spec.basis.density in (None, density)
+        ]
+
+    @property
+    def device_is_die(self) -> bool:
+        """Whether a kernel runs on one die of the part: its page then states bandwidth per die."""
+        return any(
+            spec.metric == "memory_bandwidth" and spec.basis.scope == "die" for spec in self.specs
+        )
+
+    def lacks(self, metric: str) -> bool:
+        """Whether the page says that the part has no such unit at all (not merely UNKNOWN)."""
+        return any(
+            spec.metric == metric and spec.value is None and NO_UNIT in spec.basis.remarks
+            for spec in self.specs
+        )
 
     def number(self, metric: str) -> float | None:
-        """The used value of ``metric`` in base units, or None."""
+        """The used chip-wide value of ``metric`` in base units, or None."""
         spec = self.find(metric)
+        return None if spec is None else spec.base_value
+
+    def device_number(self, metric: str) -> float | None:
+        """The value of ``metric`` in base units for one device, or None."""
+        spec = self.find_device(metric)
         return None if spec is None else spec.base_value

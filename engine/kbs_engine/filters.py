@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,38 @@ from kbs_engine.outcomes import Outcome
 from kbs_engine.peaks import spec_dtype
 from kbs_engine.recommendations import Filtered
 from kbs_engine.work import Work
+
+MANAGED: Final = frozenset({"triton"})
+"""Languages whose compiler owns registers, shared memory and warps: what a page does not show for
+them cannot be written in them. The others can write whatever the chip has."""
+
+NATIVE: Final = (frozenset({"cuda-cpp", "cutlass", "cute-dsl"}), frozenset({"hip", "flydsl"}))
+"""Languages of one vendor that reach the same hardware."""
+
+OUTSIDE_THE_KERNEL: Final = frozenset(
+    {
+        "algorithmic_replacement",
+        "cuda_graph",
+        "data_layout_change",
+        "gather_scatter_sorting",
+        "host_launch_path",
+        "kernel_batching",
+        "kernel_fission",
+        "kernel_fusion",
+        "l2_persistence",
+        "remove_redundant_kernels",
+        "shape_dispatch",
+        "stream_overlap",
+        "vendor_library_call",
+    }
+)
+"""Methods of the host code, the data or the algorithm: the kernel's language does not matter."""
+
+NO_RECIPE: Final = 0.75
+"""Fit of a method that the language can express but whose page shows no code for it."""
+
+OTHER_FAMILY: Final = 0.5
+"""Fit of a method whose page names other kernel families, where the family was only told."""
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +57,8 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     applied: frozenset[str] = frozenset()
     """Methods that the kernel already has."""
     source_hash: str | None = None
+    told: bool = False
+    """Somebody says what the kernel is; one word for it may be too narrow."""
 
 
 def filter_method(method: Method, setting: Setting, outcomes: Sequence[Outcome]) -> Filtered | None:
@@ -43,6 +78,16 @@ def filter_method(method: Method, setting: Setting, outcomes: Sequence[Outcome])
     return None
 
 
+def loose_fit(method: Method, setting: Setting) -> dict[str, float]:
+    """Parts of the fit of a method that no filter removes but whose page names other places."""
+    parts = {}
+    if setting.language is not None and setting.language not in method.languages:
+        parts[f"no recipe for {setting.language}"] = NO_RECIPE
+    if setting.family and method.kernels and setting.family not in method.kernels:
+        parts[f"not written for {setting.family}"] = OTHER_FAMILY
+    return parts
+
+
 def _architecture(method: Method, setting: Setting) -> str:
     if setting.features is None:
         return ""
@@ -53,6 +98,13 @@ def _architecture(method: Method, setting: Setting) -> str:
 def _language(method: Method, setting: Setting) -> str:
     if setting.language is None or setting.language in method.languages:
         return ""
+    if method.id in OUTSIDE_THE_KERNEL:
+        return ""
+    near = next((group for group in NATIVE if setting.language in group), frozenset())
+    if setting.language not in MANAGED and (
+        near & set(method.languages) or (not method.requires and set(method.languages) - MANAGED)
+    ):
+        return ""  # what needs hardware needs a language that reaches it
     return f"not for {setting.language}; only {', '.join(method.languages)}"
 
 
@@ -61,7 +113,7 @@ def _kernel(method: Method, setting: Setting) -> str:
         return ""
     if setting.family in method.not_kernels:
         return f"does not apply to {setting.family} kernels"
-    if method.kernels and setting.family not in method.kernels:
+    if method.kernels and setting.family not in method.kernels and not setting.told:
         return f"only for {', '.join(method.kernels)}"
     return ""
 

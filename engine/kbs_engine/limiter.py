@@ -46,6 +46,9 @@ def find_limiter(metrics: dict[str, float]) -> LimiterReading:
     were; ``latency`` when every measured unit is under 60 %.
     """
     busy = [(metrics[name], name, unit) for name, unit in UNITS if name in metrics]
+    hidden = _hidden(metrics, max((value for value, _, _ in busy), default=0.0))
+    if hidden is not None:
+        return hidden
     if not busy:
         totals = [metrics[name] for name in ("memory_pct", "compute_pct") if name in metrics]
         if not totals:
@@ -54,8 +57,26 @@ def find_limiter(metrics: dict[str, float]) -> LimiterReading:
         limiter: Limiter = "mixed" if top >= BUSY_PCT else "latency"
         return LimiterReading(limiter=limiter, share=min(top / 100, 1.0))
     top = max(value for value, _, _ in busy)
+    if top < BUSY_PCT and not _both_sides(metrics):
+        return LimiterReading(limiter="unknown", share=None)
     if top < BUSY_PCT:
         name = next(name for value, name, _ in busy if value == top)
         return LimiterReading(limiter="latency", share=top / 100, metric=name)
     value, name, unit = next(row for row in busy if row[0] >= top - TIE_PCT)
     return LimiterReading(limiter=unit, share=min(value / 100, 1.0), metric=name)
+
+
+def _hidden(metrics: dict[str, float], top: float) -> LimiterReading | None:
+    """A speed-of-light total above every measured unit: the busy unit is not among them."""
+    for name in ("compute_pct", "memory_pct"):
+        total = metrics.get(name, 0.0)
+        if total >= BUSY_PCT and total > top + TIE_PCT:
+            return LimiterReading(limiter="mixed", share=min(total / 100, 1.0), metric=name)
+    return None
+
+
+def _both_sides(metrics: dict[str, float]) -> bool:
+    """Latency may be named only where a memory unit and an arithmetic unit were measured."""
+    memory = {"memory_pct", "dram_pct"} & metrics.keys()
+    arithmetic = {"compute_pct", "issue_active_pct", "tensor_pct", "fma_pct"} & metrics.keys()
+    return bool(memory and arithmetic)

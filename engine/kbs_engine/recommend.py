@@ -12,7 +12,8 @@ import msgspec
 from kbs_engine.causes import together
 from kbs_engine.chance import Chance, Context, chance_of
 from kbs_engine.diagnose import Diagnosed
-from kbs_engine.filters import Setting, filter_method
+from kbs_engine.filters import Setting, filter_method, loose_fit
+from kbs_engine.hints import Hint
 from kbs_engine.methods import Method
 from kbs_engine.outcomes import Outcome
 from kbs_engine.ports import Knowledge
@@ -52,6 +53,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     source_hash: str | None = None
     keep_groups: bool = False
     """List every near-equivalent instead of letting one speak for its group."""
+    hints: Mapping[str, Hint] = {}
+    """What search says for methods, where words are most of what is known."""
 
 
 def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> KernelAdvice:
@@ -69,7 +72,11 @@ def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> Kernel
     ranked: list[Recommendation] = []
     filtered: list[Filtered] = []
     present = _present(diagnosis)
-    candidates = [m for m in knowledge.methods() if present.keys() & m.addresses.keys()]
+    candidates = [
+        method
+        for method in knowledge.methods()
+        if present.keys() & method.addresses.keys() or method.id in options.hints
+    ]
     similar = knowledge.similarity(list(present), [method.id for method in candidates])
     warned = _anti_strategies(item, knowledge, candidates)
     avoid = {warning.method for warning in warned}
@@ -83,7 +90,7 @@ def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> Kernel
         fit = _fit_parts(method, similar.get(method.id, 0.0), setting)
         if method.id in avoid:
             fit["anti-strategy"] = ANTI_STRATEGY_FIT
-        ranked.append(_score(method, item, chance, fit))
+        ranked.append(_score(method, item, chance, fit, options.hints.get(method.id)))
     ranked.sort(key=lambda row: (-row.score, row.method))
     kept, dropped = _above_bar(ranked)
     if not options.keep_groups:
@@ -115,6 +122,7 @@ def _setting(item: Diagnosed, knowledge: Knowledge, options: Options) -> Setting
         work=item.work,
         applied=options.applied,
         source_hash=options.source_hash,
+        told=bool(options.hints),
     )
 
 
@@ -141,7 +149,11 @@ def gain_bound(diagnosis: KernelDiagnosis) -> float:
 
 
 def _score(
-    method: Method, item: Diagnosed, chance: Chance, parts: dict[str, float]
+    method: Method,
+    item: Diagnosed,
+    chance: Chance,
+    parts: dict[str, float],
+    hint: Hint | None,
 ) -> Recommendation:
     diagnosis = item.diagnosis
     present = _present(diagnosis)
@@ -151,7 +163,8 @@ def _score(
         for name in hits
     }
     hits.sort(key=lambda name: (-shares[name], name))
-    gain = min(gain_bound(diagnosis), together(shares.values()))
+    told = hint.share if hint else 0.0
+    gain = min(gain_bound(diagnosis), together([*shares.values(), told]))
     fit = math.prod(parts.values())
     return Recommendation(
         method=method.id,
@@ -165,6 +178,7 @@ def _score(
         predicted_gain=(gain * chance.low * fit, gain * max(chance.high, chance.mean)),
         addresses=tuple(hits),
         triggers=tuple(present[name][0].message for name in hits),
+        hint=hint,
         outcomes=chance.counts,
         status=method.status,
         citations=_citations(method, item, hits),
@@ -173,7 +187,7 @@ def _score(
 
 
 def _fit_parts(method: Method, similarity: float, setting: Setting) -> dict[str, float]:
-    parts = {
+    parts = loose_fit(method, setting) | {
         "status": STATUS_FIT[method.status],
         "priority": 1 - PRIORITY_STEP * (method.priority - 1),
         "retrieval": 1 - RETRIEVAL_SPAN * (1 - similarity),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kbs_engine.hints import Hint
 from kbs_engine.profiles import VendorRule
 from kbs_engine.roofs import Roofline
 from kbs_engine.symptoms import Cause, NotMeasurable
@@ -38,6 +39,8 @@ class Recommendation(msgspec.Struct, frozen=True, kw_only=True):
     addresses: tuple[str, ...]
     triggers: tuple[str, ...] = ()
     """The measured values behind it, in words."""
+    hint: Hint | None = None
+    """What search and published cases say, where no report does."""
     outcomes: OutcomeCounts = OutcomeCounts()
     status: Status
     citations: tuple[str, ...]

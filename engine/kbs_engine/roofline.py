@@ -17,6 +17,8 @@ NEAR_PEAK_MEASURED: Final = 0.90
 NEAR_PEAK_LIMITER: Final = 0.90
 TRAFFIC_SLACK: Final = 1.1
 """Traffic up to this multiple of the compulsory bytes counts as minimal."""
+IMPOSSIBLE: Final = 1.1
+"""Beyond this multiple of the measurement no honest work can need more (timers and clocks err)."""
 BINDING: Final = 0.60
 """A roof binds when its time is at least this share of the measurement."""
 THROTTLED: Final = 0.97
@@ -51,9 +53,18 @@ def build_roofline(
     model_cited = _model(cited, fixed_ns)
     model_measured = _model(_prefer_measured(cited, measured), fixed_ns) if measured else None
     model = model_measured if model_measured is not None else model_cited
-    _flag_model(time, model_cited, model_measured, flags)
-    _flag_traffic(metrics, work, flags)
-    near, reason = _near_peak(metrics, work, time, model_cited, model_measured, reading)
+    doubt = _doubt(chip, work, cited, time, metrics)
+    if doubt:
+        flags.append(doubt)
+        model = None
+    else:
+        _flag_model(time, model_cited, model_measured, flags)
+        _flag_traffic(metrics, work, flags)
+    near, reason = (
+        (False, "")
+        if doubt
+        else _near_peak(metrics, work, time, model_cited, model_measured, reading)
+    )
     roofs = (*cited, *measured)
     return Roofline(
         time_ns=time,
@@ -91,26 +102,31 @@ def _roofs(
         return [], []
     cited: list[Roof] = []
     measured: list[Roof] = []
-    if work.bytes_min is not None:
+    if chip.device_is_die:
+        flags.append(f"{chip.id} is two devices to software: its roofs are those of one die")
+    if work.bytes_min is None:
+        known = "in" if work.bytes_in is not None else "out" if work.bytes_out is not None else ""
+        told = f"only bytes {known} are known" if known else "bytes in and out are not known"
+        flags.append(f"{told}: no memory roof")
+    else:
         for is_measured, roofs in ((False, cited), (True, measured)):
             roof = memory_roof(chip, work.bytes_min, measured=is_measured)
             if roof is not None:
                 roofs.append(roof)
     pipe = compute_roof(chip, work, clock_hz=clock_hz)
-    if pipe is not None and work.flops is not None:
-        cited.append(pipe)
-        _flag_clock(chip, pipe, flags)
-        ceiling = measured_compute_roof(chip, pipe, work.flops)
+    flags.extend(pipe.notes)
+    if pipe.roof is not None and work.flops is not None:
+        cited.append(pipe.roof)
+        _flag_clock(chip, pipe.roof, clock_hz, flags)
+        ceiling = measured_compute_roof(chip, pipe.roof, work.flops)
         if ceiling is not None:
             measured.append(ceiling)
-    elif work.flops is None:
-        flags.append("arithmetic not counted (exp, divide and the like are not known work)")
-    else:
-        flags.append(f"no cited peak of {chip.id} for {', '.join(work.precisions) or 'this dtype'}")
     return cited, measured
 
 
-def _flag_clock(chip: Chip, pipe: Roof, flags: list[str]) -> None:
+def _flag_clock(chip: Chip, pipe: Roof, clock_hz: float | None, flags: list[str]) -> None:
+    if clock_hz is None:
+        return
     if pipe.clock_hz is None:
         flags.append(f"{pipe.metric} of {chip.id} states no clock; its roof is as cited")
         return
@@ -215,6 +231,42 @@ def _near_peak(
 def _dram_bytes(metrics: dict[str, float]) -> float | None:
     read, write = metrics.get("dram_read_bytes"), metrics.get("dram_write_bytes")
     return None if read is None or write is None else read + write
+
+
+def _doubt(
+    chip: Chip | None,
+    work: Work | None,
+    cited: list[Roof],
+    time: float | None,
+    metrics: dict[str, float],
+) -> str:
+    """Why the stated work cannot be that of this launch; empty when it can.
+
+    Arithmetic stays in no cache: it cannot beat a cited peak at the clock that ran. Bytes can
+    stay in L2, at most its size each way; what is beyond must cross to device memory.
+    """
+    if chip is None or work is None or not time:
+        return ""
+    by_kind = {roof.kind: roof for roof in cited}
+    compute = by_kind.get("compute")
+    if compute and compute.time_ns > IMPOSSIBLE * time:
+        return _doubtful(f"its arithmetic needs {human_ns(compute.time_ns)} at the cited peak")
+    l2 = chip.device_number("l2_size") or 0.0
+    floor = max(0.0, (work.bytes_in or 0.0) - l2) + max(0.0, (work.bytes_out or 0.0) - l2)
+    memory = by_kind.get("memory")
+    if memory and floor / memory.value * 1e9 > IMPOSSIBLE * time:
+        return _doubtful(f"its bytes beyond L2 need {human_ns(floor / memory.value * 1e9)}")
+    moved = _dram_bytes(metrics)
+    if moved is not None and floor > IMPOSSIBLE * moved + l2:
+        return _doubtful(f"{human_bytes(floor)} must cross to DRAM, {human_bytes(moved)} did")
+    return ""
+
+
+def _doubtful(why: str) -> str:
+    return (
+        f"the stated work cannot be that of this launch ({why}): the sidecar, the permitted "
+        f"precision or the chip is wrong; the answer rests on counters only"
+    )
 
 
 def _flag_model(

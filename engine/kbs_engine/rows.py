@@ -92,7 +92,7 @@ def _tensor_permitted(work: Work, chip: Chip | None) -> float | None:
 
 def _hardware_row(chip: Chip | None, roofline: Roofline) -> dict[str, float | None]:
     def number(metric: str) -> float | None:
-        return chip.number(metric) if chip else None
+        return chip.device_number(metric) if chip else None
 
     times = {roof.kind: roof.time_ns for roof in roofline.roofs if roof.basis == "cited"}
     return {

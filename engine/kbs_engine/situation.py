@@ -22,12 +22,15 @@ TOLD_SHARE: Final = 0.5
 IMPLIED_SHARE: Final = 0.3
 """The same for a symptom that only follows from a limiter or a kernel family."""
 
+FAMILY_SYMPTOMS: Final = 5
+"""Symptoms assumed where nothing but the kernel family is known."""
+
 SYMPTOMS_OF: Final[dict[str, tuple[str, ...]]] = {
     "dram": ("dram_bandwidth_saturated", "excess_dram_traffic"),
     "l2": ("l2_bandwidth_saturated", "low_l1_reuse"),
     "l1": ("l1_throughput_saturated", "uncoalesced_global_load"),
     "shared": ("shared_throughput_saturated", "shared_bank_conflicts"),
-    "tensor": ("tensor_pipe_underfed",),
+    "tensor": ("at_compute_roof",),
     "fma": ("fma_pipe_saturated", "tensor_cores_idle"),
     "alu": ("alu_pipe_saturated", "division_heavy"),
     "xu": ("xu_pipe_saturated",),
@@ -120,7 +123,7 @@ def _cause(name: str, rule: SymptomRule, share: float, message: str, citation: C
         id=name,
         axis=rule.axis,
         title=rule.title,
-        severity=share,
+        severity=0.0 if rule.axis == "none" else share,
         recoverable=share,
         message=message,
         citation=citation,
@@ -128,14 +131,15 @@ def _cause(name: str, rule: SymptomRule, share: float, message: str, citation: C
 
 
 def _of_family(family: str, knowledge: Knowledge, rules: dict[str, SymptomRule]) -> list[Cause]:
-    """Symptoms that the methods written for this family address."""
-    names = sorted(
-        {
-            symptom
-            for method in knowledge.methods()
-            if family in method.kernels
-            for symptom in method.addresses
-            if symptom in rules
-        }
-    )
-    return [_implied(rules[name], f"common in {family} kernels") for name in names]
+    """What the methods written for this family cure; a method for many families says little."""
+    weights: dict[str, float] = {}
+    for method in knowledge.methods():
+        if family in method.kernels:
+            for symptom, weight in method.addresses.items():
+                weights[symptom] = weights.get(symptom, 0.0) + weight / len(method.kernels)
+    known = [name for name in weights if name in rules and rules[name].axis != "none"]
+    known.sort(key=lambda name: (-weights[name], name))
+    return [
+        _implied(rules[name], f"what methods for {family} kernels mostly cure")
+        for name in known[:FAMILY_SYMPTOMS]
+    ]

@@ -23,11 +23,9 @@ from kbs_engine.symptoms import Cause, SymptomRule
 from kbs_engine.vocabulary import Family, Language, Limiter
 from kbs_engine.work import Work
 
-RETRIEVED_SHARE: Final = 0.45
-"""Share of the best symptom that search finds, when no word names one outright."""
-
-BESIDE_CUES: Final = 0.5
-"""The same beside words that name a symptom."""
+RETRIEVED_SHARE: Final = 0.1
+"""Share of the best symptom that search finds. It is small, because search for methods says more
+than search for symptoms and a method page for each of these."""
 
 CUE_SHARE: Final = 0.35
 """What words that name a symptom count when search sees no sign of it in the whole text."""
@@ -112,12 +110,11 @@ def _clues(known: Known, cues: Cues, rules: Mapping[str, SymptomRule]) -> list[C
         Clue(symptom=name, share=IMPLIED_SHARE, why=f"follows from limiter {known.limiter}")
         for name in SYMPTOMS_OF.get(known.limiter or "", ())
     ]
-    best = RETRIEVED_SHARE * (BESIDE_CUES if cues.named or known.told else 1.0)
     names = sorted(known.found, key=lambda name: (-known.found[name], name))
     found += [
         Clue(
             symptom=name,
-            share=best * known.found[name] ** 2,  # the tail of a search is noise
+            share=RETRIEVED_SHARE * known.found[name] ** 2,  # the tail of a search is noise
             why="search finds it for these words",
         )
         for name in [name for name in names if name not in cues.denied][:RETRIEVED_MOST]

@@ -160,7 +160,7 @@ def _tile_minimum(
     work = Work(
         kernel="gemm", dtype=dtype, permitted=(dtype,), flops=2.0 * dims.m * dims.n * dims.k
     )
-    pipe = compute_roof(chip, work, clock_hz=None)
+    pipe = compute_roof(chip, work, clock_hz=None).roof
     memory = memory_roof(chip, least, measured=False)
     if pipe is None:
         notes.append(f"{cited(chip, f'peak_{dtype}_tensor')}: no tile minimum")

@@ -7,23 +7,23 @@ methods apart from the rest of the wiki.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from kbs_engine.hints import Published
+from kbs_engine.partial_words import family_of, language_of
 from kbs_ingest.embedding import Embedder, ModelRef, find_model
 from kbs_ingest.store.reader import Store
 from kbs_ingest.store.searching import fuse
 from kbs_ingest.store.vectors import Filter, Hits, VectorStore
-from kbs_ingest.wiki.model import Chunk
+from kbs_ingest.wiki.model import Case, Chunk
 
 DEPTH: Final = 80
-WORDS: Final = 0.65
-"""Weight of BM25 beside vectors in ``scored``."""
-_ID: Final = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
+UNLIKE, ALIKE = 0.2, 0.7
+"""Cosines of short technical texts that have nothing, and everything, to do with each other."""
 
 
 class Retrieval:
@@ -59,34 +59,28 @@ class Retrieval:
             rankings.append(near)
         return self._owners(fuse(rankings, 2 * DEPTH))
 
-    def scored(self, text: str, kind: str, language: str | None = None) -> dict[str, float]:
-        """Closeness (0-1) of owners to ``text``: mostly by words, the rest by meaning.
+    def near_words(self, text: str, kind: str, language: str | None = None) -> dict[str, float]:
+        """Closeness (0-1) of owners by BM25, against the best of them."""
+        scores = self._by_owner(self._bm25(text, kind, language))
+        best = max(scores.values(), default=0.0)
+        return {name: value / best for name, value in scores.items()} if best > 0 else {}
 
-        Words weigh more: a page that shares the rare words of a question is nearly always about
-        it, while vectors of short technical texts all lie near each other.
-        """
-        words = _shares(self._by_owner(self._bm25(text, kind, language)))
-        near = self._nearest(text, kind, language)
-        if near is None:
-            return words
-        meaning = _shares(self._by_owner(near))
-        names = words.keys() | meaning.keys()
+    def near_meaning(self, text: str, kind: str, language: str | None = None) -> dict[str, float]:
+        """Closeness (0-1) of owners by vectors; empty without a model."""
+        found = self._nearest(text, kind, language) or []
+        span = ALIKE - UNLIKE
         return {
-            name: WORDS * words.get(name, 0.0) + (1 - WORDS) * meaning.get(name, 0.0)
-            for name in names
+            name: min(max((1 + value - UNLIKE) / span, 0.0), 1.0)
+            for name, value in self._by_owner(found).items()
         }
 
-    def case_ids(self, case: str) -> frozenset[str]:
-        """Every id that a published case names: symptoms and methods."""
-        return self._case_ids.get(case, frozenset())
+    def published(self) -> tuple[Published, ...]:
+        """All published cases, as evidence for and against methods."""
+        return self._published
 
     @functools.cached_property
-    def _case_ids(self) -> dict[str, frozenset[str]]:
-        return {
-            case.id: frozenset(_ID.findall(msgspec.json.encode(case.raw).decode()))
-            for case in self._store.cases()
-            if case.raw.get("verdict", "helped") == "helped"
-        }
+    def _published(self) -> tuple[Published, ...]:
+        return tuple(_published(case) for case in self._store.cases())
 
     @functools.cached_property
     def _owner_of(self) -> dict[str, str]:
@@ -138,10 +132,16 @@ class Retrieval:
         return list(dict.fromkeys(owner for owner in owners if owner))
 
 
-def _shares(scores: dict[str, float]) -> dict[str, float]:
-    """Scores between the worst that was found (0) and the best (1)."""
-    if not scores:
-        return {}
-    low, high = min(scores.values()), max(scores.values())
-    span = high - low
-    return {name: (value - low) / span if span else 1.0 for name, value in scores.items()}
+def _published(case: Case) -> Published:
+    raw = case.raw
+    methods = raw.get("methods") or ()
+    reference = raw.get("reference")
+    source = reference.get("url") if isinstance(reference, dict) else None
+    return Published(
+        id=case.id,
+        methods=frozenset(name for name in methods if isinstance(name, str)),
+        helped=raw.get("verdict", "helped") == "helped",
+        family=family_of(str(raw.get("kernel") or "")),
+        language=language_of(str(raw.get("language") or "")),
+        source=str(source or case.id),
+    )

@@ -10,7 +10,7 @@ import click
 
 from kbs.context import Context, pass_context
 from kbs.plotting import plot_option, write_plot
-from kbs.subjects import Selection, read_subjects, selection_of, selection_options
+from kbs.subjects import FiniteRange, Selection, read_subjects, selection_of, selection_options
 from kbs_engine.chartdata import ChartLaunch
 from kbs_engine.diagnose import Diagnosed, Subject, diagnose
 from kbs_engine.rows import Call
@@ -21,7 +21,7 @@ from kbs_engine.sourceview import SourceView
 @click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
 @selection_options
 @click.option("--one-call", is_flag=True, help="All launches are one call of the function.")
-@click.option("--call-time-ns", type=click.FloatRange(min=0), help="Host time of that call, in ns.")
+@click.option("--call-time-ns", type=FiniteRange(), help="Host time of that call, in ns.")
 @plot_option
 @click.option("--source", is_flag=True, help="Guilty source lines, from source counters.")
 @pass_context

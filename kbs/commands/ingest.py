@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs_engine.errors import KbsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,7 @@ def command(context: Context, *, rebuild: bool, embedding_model: str | None) -> 
     """
     from kbs_ingest.store import ingest
 
+    before = _indexed_roots(context)
     with _Progress(context) as progress:
         summary = ingest(
             context.home,
@@ -39,10 +41,24 @@ def command(context: Context, *, rebuild: bool, embedding_model: str | None) -> 
             embedding_model=embedding_model,
             progress=progress,
         )
+    dropped = sorted(before - {str(root) for root in context.roots})
+    if dropped:
+        click.echo(f"no longer indexed: {', '.join(dropped)} (name it with --wiki)", err=True)
     if context.json:
         context.print_json(msgspec.to_builtins(summary))
         return
     _tell(summary, context)
+
+
+def _indexed_roots(context: Context) -> set[str]:
+    """Wiki folders of the index so far; none when there is no usable index yet."""
+    from kbs_ingest.store import open_store
+
+    try:
+        with open_store(context.home) as store:
+            return set(store.manifest.roots.values())
+    except KbsError:
+        return set()
 
 
 def _tell(summary: IngestSummary, context: Context) -> None:

@@ -11,20 +11,27 @@ import msgspec
 
 from kbs.commands.diagnose import run_diagnosis
 from kbs.context import Context, pass_context
-from kbs.subjects import Selection, selection_of, selection_options
+from kbs.subjects import FiniteRange, Selection, selection_of, selection_options
 from kbs_engine.errors import UsageError
+from kbs_engine.hints import Hint
 from kbs_engine.ports import Knowledge
 from kbs_engine.recommend import Options, recommend
 from kbs_engine.recommendations import KernelAdvice
 from kbs_engine.situation import Situation, imagine
 from kbs_engine.vocabulary import LIMITER_ALIASES, LIMITERS
 
+VENDOR_LANGUAGES: dict[str, tuple[str, ...]] = {
+    "amd": ("cuda-cpp", "cutlass", "cute-dsl"),
+    "nvidia": ("hip", "flydsl"),
+}
+"""Languages that a vendor's GPUs cannot run."""
+
 
 @click.command("recommend", epilog="Example: kbs recommend report.ncu-rep --language triton")
 @click.argument("reports", nargs=-1, type=click.Path(path_type=Path))
 @selection_options
 @click.option("--one-call", is_flag=True, help="All launches are one call of the function.")
-@click.option("--call-time-ns", type=click.FloatRange(min=0), help="Host time of that call, in ns.")
+@click.option("--call-time-ns", type=FiniteRange(), help="Host time of that call, in ns.")
 @click.option("--symptom", "symptoms", multiple=True, help="A symptom id, without a report.")
 @click.option(
     "--limiter",
@@ -56,9 +63,11 @@ def command(
     """Ranked methods for each launch of REPORTS, or for what is told without a report."""
     selection = selection_of(options)
     when = _date(as_of)
+    _runs_there(context, selection)
     text: str = options.pop("text") or ""
     metrics: tuple[str, ...] = options.pop("metrics")
     knowledge: Knowledge | None = None
+    hints: dict[str, Hint] = {}
     if reports:
         if symptoms or limiter or text or metrics:
             raise UsageError(
@@ -74,11 +83,13 @@ def command(
             from kbs.partial import Advisor, Asked, pairs
 
             asked = Asked(text=text, metrics=pairs(metrics), situation=situation)
-            item, knowledge = Advisor(store).ask(asked)
-            items = (item,)
+            ready = Advisor(store).ask(asked)
+            knowledge, hints, items = ready.knowledge, ready.hints, (ready.item,)
         else:
             items = (imagine(situation, store),)
-    chosen = Options(as_of=when, language=selection.language, applied=frozenset(applied))
+    chosen = Options(
+        as_of=when, language=selection.language, applied=frozenset(applied), hints=hints
+    )
     _known_methods(applied, {method.id for method in store.methods()})
     _show(context, [recommend(item, knowledge or store, chosen) for item in items], top)
 
@@ -102,6 +113,19 @@ def _situation(
         "work": work,
     }
     return msgspec.convert(told, Situation)
+
+
+def _runs_there(context: Context, selection: Selection) -> None:
+    """Refuse a language that the chip's vendor has no compiler for."""
+    if selection.chip is None or selection.language is None:
+        return
+    vendor = context.store().chip(selection.chip).vendor
+    if selection.language in VENDOR_LANGUAGES.get(vendor, ()):
+        raise UsageError(
+            f"{selection.language} does not run on {selection.chip}",
+            remedy="triton runs on both vendors; cuda-cpp, cutlass and cute-dsl need NVIDIA, "
+            "hip and flydsl AMD",
+        )
 
 
 def _date(text: str | None) -> date:

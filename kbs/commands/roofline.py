@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from kbs.context import Context, pass_context
 from kbs.plotting import plot_option, write_plot
-from kbs.subjects import Selection, read_subjects, selection_of, selection_options
+from kbs.subjects import FiniteRange, Selection, read_subjects, selection_of, selection_options
 from kbs_engine.chartdata import ChartLaunch
 from kbs_engine.errors import UsageError
 from kbs_engine.roofline import build_roofline
 from kbs_engine.roofs import Roofline
+from kbs_engine.units import human_ns
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @click.command(
@@ -24,7 +28,7 @@ from kbs_engine.roofs import Roofline
 )
 @click.argument("report", required=False, type=click.Path(path_type=Path))
 @selection_options
-@click.option("--time-ns", type=click.FloatRange(min=0, min_open=True), help="Time from a timer.")
+@click.option("--time-ns", type=FiniteRange(above_zero=True), help="Time from a timer.")
 @plot_option
 @pass_context
 def command(
@@ -66,10 +70,22 @@ def command(
             markup=False,
         )
         show_roofline(console, line)
-        if line.time_ns is None and line.model_ns is not None:
-            console.print(f"  no faster than {line.model_ns:.4g} ns by these roofs", markup=False)
+        if line.time_ns is None and line.model_cited_ns is not None:
+            _show_models(console, line)
         for flag in line.flags:
             console.print(f"  note: {flag}", style="dim", markup=False)
+
+
+def _show_models(console: Console, line: Roofline) -> None:
+    """What the roofs say of a task that nobody timed: the cited bound, the measured target."""
+    cited = max((roof.time_ns for roof in line.roofs if roof.basis == "cited"), default=None)
+    if cited is not None:
+        console.print(f"  at the cited peaks no faster than {human_ns(cited)}", markup=False)
+    if line.model_measured_ns is not None:
+        console.print(
+            f"  at the measured ceilings, with an empty launch, {human_ns(line.model_measured_ns)}",
+            markup=False,
+        )
 
 
 def _static(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+
 import click
 
 from kbs.context import Context, pass_context
@@ -10,35 +13,72 @@ from kbs_engine.facts import UNKNOWN_NOTE, Chip, Spec
 
 
 @click.command("specs", epilog='Example: kbs specs "NVIDIA H100 80GB HBM3" memory_bandwidth')
-@click.argument("gpu")
+@click.argument("gpu", required=False)
 @click.argument("metric", required=False)
 @click.option("--all", "everything", is_flag=True, help="Sparse and per-die rows too.")
 @pass_context
-def command(context: Context, *, gpu: str, metric: str | None, everything: bool) -> None:
+def command(context: Context, *, gpu: str | None, metric: str | None, everything: bool) -> None:
     """Specs of GPU (an id, or the name that nvidia-smi, torch or rocminfo prints).
 
+    Without GPU: the GPUs that the wiki knows. METRIC is an id or the words of the page.
     A value that the wiki lacks is UNKNOWN (exit 0). A chip that it does not know is refused
     (exit 1); nothing is approximated.
     """
-    chip = context.store().chip(gpu)
-    rows = [spec for spec in chip.specs if metric is None or spec.metric == metric]
-    if not everything and metric is None:
-        rows = [row for row in rows if row.basis.density != "sparse" and row.basis.scope != "die"]
+    store = context.store()
+    if gpu is None:
+        _list_chips(context, store.chips())
+        return
+    chip = store.chip(gpu)
+    rows = [row for row in chip.specs if everything or not _special(row)]
+    if metric is not None:
+        rows = _asked(rows, metric)
     if context.json:
         shapes = [spec_shape(chip, row) for row in rows] or [_unknown_shape(chip, metric)]
         context.print_json({"gpu": chip.id, "name": chip.name, "specs": shapes})
         return
+    if metric is None:
+        click.secho(f"{chip.name} ({chip.id}, {chip.arch})", bold=True)
     if not rows:
         click.echo(f"{chip.name} {metric}: {UNKNOWN_NOTE}")
-        return
+        _hint(chip, metric or "")
     for row in rows:
-        click.echo(_line(chip, row, named=metric is not None))
+        click.echo(_line(chip, row, listed=metric is None))
 
 
-def _line(chip: Chip, spec: Spec, *, named: bool) -> str:
-    line = spec.cite(chip.name if named else "")
+def _special(spec: Spec) -> bool:
+    return spec.basis.density == "sparse" or spec.basis.scope == "die"
+
+
+def _asked(rows: list[Spec], metric: str) -> list[Spec]:
+    """Rows of this id, whatever its case; else rows whose words are these."""
+    wanted = " ".join(metric.casefold().split())
+    by_id = [row for row in rows if row.metric == wanted.replace(" ", "_")]
+    return by_id or [row for row in rows if row.words.casefold() == wanted]
+
+
+def _hint(chip: Chip, metric: str) -> None:
+    near = get_close_matches(metric.casefold(), {row.metric for row in chip.specs}, n=3)
+    if near:
+        click.echo(f"did you mean {', '.join(near)}?", err=True)
+
+
+def _list_chips(context: Context, chips: Sequence[Chip]) -> None:
+    if context.json:
+        rows = [
+            {"id": chip.id, "name": chip.name, "vendor": chip.vendor, "arch": chip.arch,
+             "aliases": list(chip.aliases)}
+            for chip in chips
+        ]  # fmt: skip
+        context.print_json({"gpus": rows})
+        return
+    for chip in chips:
+        click.echo(f"{chip.id:18} {chip.arch:10} {chip.name}")
+
+
+def _line(chip: Chip, spec: Spec, *, listed: bool) -> str:
+    line = f"{spec.metric:32} {spec.cite()}" if listed else spec.cite(chip.name)
     if spec.value is None:
-        return line
+        return f"{line}  ({spec.basis})" if spec.basis.remarks else line
     notes = [str(spec.basis), spec.source]
     return f"{line}  ({'; '.join(note for note in notes if note)})"
 

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.subjects import FiniteRange
 from kbs_engine.errors import UsageError
 from kbs_engine.occupancy import Launch
 from kbs_engine.utilization import DTYPE_BYTES, Matrix, tiles_of, utilization
@@ -42,19 +43,19 @@ class MatrixType(click.ParamType):  # type: ignore[type-arg]  # generic in newer
 @click.option("--registers", type=click.IntRange(min=1), required=True, help="Per thread.")
 @click.option(
     "--shared",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(),
     default=0.0,
     help="Bytes of shared memory per block, static and dynamic, without CUDA's reserve.",
 )
 @click.option(
     "--shared-config",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(above_zero=True),
     help="Bytes of shared memory that the driver sets aside per SM. Default: all there is.",
 )
 @click.option("--tile", type=MatrixType(), help="Tile of one block.")
 @click.option("--dims", type=MatrixType(), help="Extents of the problem.")
 @click.option("--dtype", type=click.Choice(sorted(DTYPE_BYTES)), help="Type of the elements.")
-@click.option("--kernel-time-ns", type=click.FloatRange(min=0, min_open=True), help="Measured.")
+@click.option("--kernel-time-ns", type=FiniteRange(above_zero=True), help="Measured.")
 @pass_context
 def command(
     context: Context,

@@ -50,6 +50,10 @@ def _headline(console: Console, item: KernelDiagnosis) -> None:
     limiter = item.limiter
     if item.roofline.limiter_share is not None:
         limiter += f" ({item.roofline.limiter_share:.0%} busy)"
+    if item.time_ns is None and item.roofline.limiter_share is None:
+        told = f"  nothing was measured; limiter {limiter}" if item.limiter != "unknown" else ""
+        console.print(told or "  nothing was measured", markup=False)
+        return
     verdict = "near peak" if item.near_peak else "not near peak"
     console.print(
         f"  algorithm bound by {item.algorithm_bound}; limiter {limiter}; {verdict}", markup=False
@@ -59,7 +63,7 @@ def _headline(console: Console, item: KernelDiagnosis) -> None:
 def show_roofline(console: Console, line: Roofline) -> None:
     """Roofs with their citations, the model, and the gaps."""
     for roof in line.roofs:
-        console.print(f"  {_roof(roof)}", markup=False)
+        console.print(f"  {_roof(roof)}{_reached(roof, line)}", markup=False)
         console.print(f"      {roof.citation}", style="dim", markup=False)
     if line.fixed_ns is not None:
         console.print(f"  an empty launch takes {human_ns(line.fixed_ns)}", markup=False)
@@ -75,6 +79,17 @@ def show_roofline(console: Console, line: Roofline) -> None:
         )
 
 
+def _reached(roof: Roof, line: Roofline) -> str:
+    """What the kernel reached of a roof, in the roof's own unit."""
+    if not line.time_ns:
+        return ""
+    rate = roof.value * roof.time_ns / line.time_ns
+    share = f"{rate / roof.cited_value:.2f} of it"
+    if roof.value != roof.cited_value:
+        share += f", {rate / roof.value:.2f} at that clock"
+    return f"; reached {human_rate(rate, roof.unit)}, {share}"
+
+
 def _or_unknown(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.2f}"
 
@@ -83,11 +98,10 @@ def _roof(roof: Roof) -> str:
     scaled = ""
     if roof.clock_hz is not None and roof.value != roof.cited_value:
         scaled = (
-            f" at the {roof.clock_hz / 1e9:.2f} GHz that ran "
-            f"(cited {human_rate(roof.cited_value, roof.unit)})"
+            f", {human_rate(roof.value, roof.unit)} at the {roof.clock_hz / 1e9:.2f} GHz that ran"
         )
     return (
-        f"{roof.basis} {roof.kind} roof {human_rate(roof.value, roof.unit)}{scaled}: "
+        f"{roof.basis} {roof.kind} roof {human_rate(roof.cited_value, roof.unit)}{scaled}: "
         f"{human_ns(roof.time_ns)}"
     )
 
@@ -201,12 +215,17 @@ def show_filtered(console: Console, rows: Sequence[Filtered], *, verbose: bool) 
             for row in group:
                 console.print(f"    {row.method}: {name}, {row.reason}", style="dim", markup=False)
         else:
-            ids = ", ".join(row.method for row in group)
+            ids = ", ".join(row.method for row in group[:FILTERED_SHOWN])
+            if len(group) > FILTERED_SHOWN:
+                ids += f" and {len(group) - FILTERED_SHOWN} more"
             told = _FILTERS.get(name, name)
             console.print(f"    {told} ({len(group)}): {ids}", style="dim", markup=False)
     if not verbose:
         console.print("    (kbs -v tells each reason)", style="dim", markup=False)
 
+
+FILTERED_SHOWN = 10
+"""Methods named for each filter unless -v asks for all."""
 
 _FILTERS = {
     "architecture": "the chip lacks what they need",

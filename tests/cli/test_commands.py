@@ -57,7 +57,8 @@ def test_every_option_is_documented(name):
     section = DOCS.split(f"## kbs {name}\n")[1].split("\n## ")[0]
     for parameter in (part for command in with_subcommands(name) for part in command.params):
         for option in getattr(parameter, "opts", []):
-            if option.startswith("--") and option != "--json":
+            hidden = getattr(parameter, "hidden", False)
+            if option.startswith("--") and option != "--json" and not hidden:
                 assert f"{option}" in section, f"{option} of {name}"
 
 
@@ -194,7 +195,6 @@ def test_json_switch_works_before_and_after_the_command(kbs):
     "arguments",
     [
         ["frobnicate"],
-        ["specs"],
         ["recommend", "--limiter", "nonsense"],
         ["query", "x", "--limit", "0"],
         ["recommend", "--symptom", "no_such_symptom"],
@@ -210,3 +210,114 @@ def test_wrong_usage_is_exit_2_with_a_remedy(kbs, arguments):
     assert ran.out == ""
     assert ran.error["message"]
     assert ran.error["remedy"]
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_global_options_stand_before_or_after_the_command(kbs, home, place):
+    options = ["--home", home, "-v"]
+    words = [*options, "specs", "l4"] if place == "before" else ["specs", "l4", *options]
+    ran = kbs(*words)
+    assert ran.code == 0, ran.err
+
+
+def test_specs_alone_lists_every_gpu(kbs, store):
+    ran = kbs("specs", "--json")
+    assert {row["id"] for row in ran.json["gpus"]} == {chip.id for chip in store.chips()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent", "note"),
+    [
+        (["--chip", "h200_sxm", "--kernel", "gemm", "--dtype", "fp32", "--permitted", "tf32"],
+         "TFLOP/s", "peak_tf32_tensor of h200_sxm: UNKNOWN"),
+        (["--chip", "t4", "--kernel", "gemm", "--dtype", "bf16"], "BF16", "no bf16 matrix unit"),
+        (["--chip", "h100_sxm", "--dtype", "bf16"], "989", "--kernel gemm"),
+        (["--chip", "mi250x", "--kernel", "gemm", "--dtype", "bf16"], "383 T", "two devices"),
+        (["--chip", "h100_sxm", "--bytes-in", "1e9"], "memory roof 3", "only bytes in are known"),
+    ],
+)  # fmt: skip
+def test_a_peak_that_the_wiki_lacks_is_never_replaced_in_silence(kbs, arguments, absent, note):
+    ran = kbs("roofline", *arguments, "--flops", "1e12")
+    assert ran.code == 0, ran.err
+    assert note in ran.out
+    assert absent not in ran.out
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-1", "1e999"])
+def test_work_is_a_finite_number(kbs, value):
+    ran = kbs("roofline", "--chip", "l4", "--flops", value, "--dtype", "fp32", "--json")
+    assert ran.code == 2
+    assert ran.error["remedy"]
+
+
+def test_a_precision_that_the_task_forbids_is_not_advised(kbs):
+    told = ["recommend", "--symptom", "tensor_cores_idle", "--chip", "rtx_4090", "--kernel", "gemm",
+            "--dtype", "fp32", "--json"]  # fmt: skip
+    strict = kbs(*told, "--permitted", "fp32").json["kernels"][0]
+    loose = kbs(*told, "--permitted", "fp32", "--permitted", "tf32").json["kernels"][0]
+    assert {"method": "tf32_precision", "filter": "precision"}.items() <= next(
+        row for row in strict["filtered"] if row["method"] == "tf32_precision"
+    ).items()
+    assert "tf32_precision" in [row["method"] for row in loose["recommendations"]]
+
+
+@pytest.mark.parametrize(
+    ("chip", "language"), [("mi300x", "cuda-cpp"), ("h100_sxm", "hip"), ("mi300x", "cutlass")]
+)
+def test_a_language_that_the_chip_cannot_run_is_refused(kbs, chip, language):
+    ran = kbs("recommend", "--symptom", "tail_effect", "--chip", chip, "--language", language,
+              "--json")  # fmt: skip
+    assert ran.code == 2
+    assert language in ran.error["message"]
+
+
+def test_impossible_work_is_doubted_not_explained_away(kbs, report, tmp_path):
+    path = tmp_path / "wrong.work.yaml"
+    path.write_text(
+        "launches:\n  4: {kernel: gemm, dtype: bf16, permitted: [bf16], flops: 1.374e13,\n"
+        "      bytes_in: 67108864, bytes_out: 33554432}\n"
+        "  2: {kernel: normalization, dtype: bf16, bytes_in: 268435456, bytes_out: 268435456}\n"
+    )
+    for launch in ("2", "4"):
+        kernel = kbs("diagnose", report, "--work", path, "--launch", launch, "--json").json[
+            "kernels"
+        ][0]
+        assert not kernel["near_peak"]
+        assert any("the sidecar" in flag for flag in kernel["flags"])
+        assert kernel["roofline"]["gap"] is None
+
+
+def test_a_chip_that_contradicts_the_report_is_told(kbs, report):
+    kernel = kbs("diagnose", report, "--launch", "4", "--chip", "a100_sxm_80gb", "--json").json[
+        "kernels"
+    ][0]
+    assert any("overrides h100_sxm" in flag for flag in kernel["flags"])
+
+
+def test_a_sidecar_for_other_launches_is_told(kbs, report, tmp_path):
+    path = tmp_path / "other.work.yaml"
+    path.write_text("launches:\n  99: {kernel: softmax, bytes_in: 1, bytes_out: 1}\n")
+    ran = kbs("roofline", report, "--work", path)
+    assert "99" in ran.err
+
+
+def test_output_that_cannot_be_written_is_an_error_with_a_remedy(home):
+    path = ":".join(str(ROOT / part) for part in ("", "engine", "ingest", "backends"))
+    env = {"PYTHONPATH": path, "PATH": "/usr/bin:/bin"}
+    full = subprocess.run(
+        f"{sys.executable} -m kbs --home {home} specs h100_sxm --all > /dev/full",
+        shell=True, capture_output=True, text=True, check=False, env=env, cwd=ROOT,
+    )  # fmt: skip
+    assert full.returncode == 2
+    assert "cannot write" in full.stderr
+    closed = subprocess.run(
+        f"{sys.executable} -m kbs --home {home} specs h100_sxm >&-",
+        shell=True, capture_output=True, text=True, check=False, env=env, cwd=ROOT,
+    )  # fmt: skip
+    assert "bug in kbs" not in closed.stderr
+    ascii_only = subprocess.run(
+        [sys.executable, "-m", "kbs", "--home", str(home), "specs", "h100_sxm"],
+        capture_output=True, text=True, check=False, cwd=ROOT,
+        env={**env, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
+    )  # fmt: skip
+    assert ascii_only.returncode == 0, ascii_only.stderr

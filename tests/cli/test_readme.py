@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from kbs.cli import COMMANDS
-
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

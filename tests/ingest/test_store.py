@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import msgspec
 import pytest
+from filelock import FileLock
 from wiki_fixture import GUIDE, UNCOALESCED, write_wiki
 
 from kbs_engine.errors import RefusedError, StoreError, UsageError, WikiError
 from kbs_engine.outcomes import Outcome
 from kbs_engine.ports import Knowledge, Rows
 from kbs_ingest.store import Store, build, ingest, layout, open_store
+from kbs_ingest.store.near_chips import ChipName, named_alike, of_architecture
 from kbs_ingest.wiki import load_wiki
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -93,6 +97,46 @@ def test_an_unknown_chip_is_refused_not_approximated(store: Store, name: str) ->
     assert caught.value.exit_code == 1
     if name == "h100_sxn":
         assert "h100_sxm" in caught.value.remedy
+
+
+@pytest.mark.parametrize("name", ["sm_90a", "sm_90", "cc_9_0", "9.0", "Hopper", "compute_90"])
+def test_an_architecture_lists_its_chips(store: Store, name: str) -> None:
+    with pytest.raises(RefusedError, match="is an architecture") as caught:
+        store.chip(name)
+    assert "h100_pcie, h100_sxm" in caught.value.message
+
+
+def test_an_unknown_name_says_where_the_names_stand(store: Store) -> None:
+    with pytest.raises(RefusedError) as caught:
+        store.chip("Tesla K80")
+    assert caught.value.remedy == "`kbs specs` lists the GPUs that the wiki knows"
+
+
+SHIPPED_NAMES = [
+    ("NVIDIA V100", ["v100_pcie", "v100_sxm2"]),
+    ("GeForce RTX 3090 Ti", ["rtx_3090"]),
+    ("b200 nvl", ["b200", "h100_nvl", "h200_nvl"]),
+]
+
+
+@pytest.mark.parametrize(("name", "near"), SHIPPED_NAMES)
+def test_near_names_share_the_telling_words(name: str, near: list[str]) -> None:
+    assert named_alike(name, shipped_names()) == near
+
+
+def test_gfx_targets_are_architectures() -> None:
+    assert "mi300x" in of_architecture("gfx942", shipped_names())
+    assert of_architecture("300", shipped_names()) == []
+
+
+@cache
+def shipped_names() -> tuple[ChipName, ...]:
+    """All chips of the shipped wiki with their names."""
+    chips = [page.chip for page in load_wiki([ROOT / "gpu-wiki"]).chips.values()]
+    return tuple(
+        ChipName(chip.id, chip.architecture, chip.arch, (chip.name, *chip.aliases))
+        for chip in chips
+    )
 
 
 def test_rules_and_anti_strategies_are_evaluated(store: Store) -> None:
@@ -313,7 +357,7 @@ def test_similar_profiles_come_first(empty_home: Path, wiki_root: Path) -> None:
 def test_no_index_yet_says_what_to_do(empty_home: Path) -> None:
     with pytest.raises(StoreError) as caught:
         open_store(empty_home)
-    assert "kbs ingest" in caught.value.remedy
+    assert f"kbs --home {empty_home} ingest" in caught.value.remedy
     assert caught.value.exit_code == 2
 
 
@@ -329,9 +373,9 @@ def test_another_schema_version(empty_home: Path, wiki_root: Path, change: int, 
         StoreError, match=f"written by a{'n' if change < 0 else ''} {word} kbs"
     ) as caught:
         open_store(empty_home)
-    assert "kbs ingest" in caught.value.remedy
+    assert f"kbs --home {empty_home} ingest" in caught.value.remedy
     if change > 0:
-        assert "upgrade kbs or run kbs ingest --rebuild --home" in caught.value.remedy
+        assert "upgrade kbs or run kbs --home" in caught.value.remedy
         with pytest.raises(StoreError, match="newer"):
             _ingest(empty_home, wiki_root)
         _ingest(empty_home, wiki_root, rebuild=True)
@@ -341,9 +385,10 @@ def test_another_schema_version(empty_home: Path, wiki_root: Path, change: int, 
         assert store.manifest.generation == 2
 
 
+@pytest.mark.parametrize("rebuild", [True, False])
 @pytest.mark.parametrize("damage", ["pointer", "manifest", "database", "folder"])
-def test_damage_is_told_and_a_rebuild_heals_it(
-    empty_home: Path, wiki_root: Path, damage: str
+def test_damage_is_told_and_an_ingest_heals_it(
+    empty_home: Path, wiki_root: Path, damage: str, rebuild: bool
 ) -> None:
     _ingest(empty_home, wiki_root)
     folder = empty_home / "index/gen-000001"
@@ -357,10 +402,64 @@ def test_damage_is_told_and_a_rebuild_heals_it(
         folder.rename(empty_home / "index/elsewhere")
     with pytest.raises(StoreError) as caught:
         open_store(empty_home)
-    assert "kbs ingest" in caught.value.remedy
-    _ingest(empty_home, wiki_root, rebuild=True)
+    assert f"kbs --home {empty_home} ingest" in caught.value.remedy
+    _ingest(empty_home, wiki_root, rebuild=rebuild)
     with open_store(empty_home) as store:
         assert len(store.rules()) == 2
+
+
+@pytest.mark.parametrize("lost", ["lance", "lance/chunks.lance", "kbs.duckdb", "manifest.json"])
+def test_a_plain_ingest_sees_what_is_lost_and_builds_it_anew(
+    empty_home: Path, wiki_root: Path, lost: str
+) -> None:
+    _ingest(empty_home, wiki_root)
+    gone = empty_home / "index/gen-000001" / lost
+    if gone.is_dir():
+        shutil.rmtree(gone)
+    else:
+        gone.unlink()
+    assert ingest(empty_home, [wiki_root], embedding_model="none").changed
+    with open_store(empty_home) as store:
+        assert store.search("sectors per request").results
+    assert not ingest(empty_home, [wiki_root], embedding_model="none").changed
+
+
+def test_a_cut_table_of_the_search_index_is_seen(empty_home: Path, wiki_root: Path) -> None:
+    _ingest(empty_home, wiki_root)
+    data = max(
+        (empty_home / "index/gen-000001/lance").rglob("*.lance/data/*"),
+        key=lambda path: path.stat().st_size,
+    )
+    data.write_bytes(data.read_bytes()[:10])
+    assert ingest(empty_home, [wiki_root], embedding_model="none").changed
+
+
+def test_remedies_are_commands_that_a_shell_takes(tmp_path: Path, wiki_root: Path) -> None:
+    home = tmp_path / "my home"
+    with pytest.raises(StoreError) as caught:
+        open_store(home)
+    assert caught.value.remedy == f"run kbs --home '{home}' ingest"
+    _ingest(home, wiki_root)
+    with open_store(home) as store:
+        shutil.rmtree(home / "index/gen-000001/lance")
+        with pytest.raises(StoreError) as caught:
+            store.search("sectors")
+    assert caught.value.remedy == f"run kbs --home '{home}' ingest --rebuild"
+
+
+def test_a_waiting_ingest_says_so_once(empty_home: Path, wiki_root: Path) -> None:
+    (empty_home / "index").mkdir(parents=True)
+    told: list[tuple[str, int, int]] = []
+    lock = FileLock(empty_home / "index/ingest.lock")
+
+    def progress(name: str, done: int, total: int) -> None:
+        told.append((name, done, total))
+        lock.release()
+
+    lock.acquire()
+    ingest(empty_home, [wiki_root], embedding_model="none", progress=progress)
+    assert told[0] == ("waiting for another ingest", 0, 1)
+    assert [name for name, _, _ in told].count("waiting for another ingest") == 1
 
 
 def test_a_full_disk_changes_nothing(

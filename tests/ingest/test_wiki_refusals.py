@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from wiki_fixture import (
+    CC90 as LIMITS,
+)
 from wiki_fixture import (
     CONFLICTS,
     FEATURES,
@@ -22,10 +26,13 @@ from wiki_fixture import (
 
 from kbs_engine.errors import WikiError
 from kbs_ingest.wiki import load_wiki
+from kbs_ingest.wiki.metric_ids import DTYPES, METRIC_QUANTITY
+from kbs_ingest.wikicheck import check_wiki
 
 CHIP = "hardware/nvidia/h100_sxm.md"
 PCIE = "hardware/nvidia/h100_pcie.md"
 PAGE = "methods/memory/coalesced_access.md"
+CC90 = "hardware/nvidia/cc_9_0.md"
 PAD = "methods/memory/smem_padding.md"
 RULE = "symptoms/uncoalesced_global_load.yaml"
 OTHER = "symptoms/shared_bank_conflicts.yaml"
@@ -59,6 +66,23 @@ CASES = [
     (CHIP, H100, "sparse; fp32", "dense; fp32", "stands on line"),
     (CHIP, H100, "| HBM3 |  |", "| HBM3 | GB |", "is a word and has the unit"),
     (CHIP, H100, "| Source |", "| Origin |", "a table of specs has the columns"),
+    (CHIP, H100, "| 3.35 |", "| -3.35 |", "zero, negative or without end"),
+    (CHIP, H100, "| 3.35 |", "| 0 |", "zero, negative or without end"),
+    (CHIP, H100, "| 989.4 |", "| -989.4 |", "zero, negative or without end"),
+    (CHIP, H100, "| 3.35 |", f"| {'9' * 400} |", "zero, negative or without end"),
+    (CHIP, H100, "| 3.35 | TB/s |", "| 3.35 | GB |", "it is a bandwidth"),
+    (CHIP, H100, "| 3.35 | TB/s |", "| 3.35 | |", "it is a bandwidth"),
+    (CHIP, H100, "| 3.35 | TB/s |", "| fast | |", "it is a bandwidth"),
+    (CHIP, H100, "| 989.4 | TFLOPS |", "| 989.4 | TB/s |", "it is a peak"),
+    (CHIP, H100, "fp32 accumulate; per chip; clock", "fp32 accumulate; clock", "does not say per chip"),
+    (CHIP, H100, "`memory_bandwidth`", "`memory_bandwith`", "did you mean memory_bandwidth"),
+    (CHIP, H100, "arch: sm_90a", "arch: hopper", "'hopper' is no architecture"),
+    (CHIP, H100, "arch: sm_90a", "arch: gfx942", "no architecture of nvidia"),
+    (CC90, LIMITS, "| 64 |", "| 0 |", "zero, negative or without end"),
+    (CC90, LIMITS, "| 64 |", "| 64.5 |", "it is a whole number"),
+    (CC90, LIMITS, "| 64 |  |", "| 64 | KiB |", "it is a whole number without a unit"),
+    (CC90, LIMITS, "| 227 | KiB |", "| 227 | MHz |", "it is a size"),
+    (CC90, LIMITS, "kind: limits", "kind: limits\narch: cc90", "'cc90' is no architecture"),
     (CHIP, H100, "inherits: cc_9_0", "inherits: cc_9_9", "no limits page 'cc_9_9'"),
     (CHIP, H100, "inherits: cc_9_0", "inherits: ../secret", "no limits page"),
     (CHIP, H100, "id: h100_sxm", "id: h100_sxm5", "the file is h100_sxm"),
@@ -96,7 +120,28 @@ CASES = [
      "sources: [{title: CUDA C++ Best Practices Guide}]\n", "front matter is not closed"),
     ("methods/groups.yaml", "groups:\n  - [coalesced_access, smem_padding]\n", "smem_padding",
      "smem_pad", "the method 'smem_pad'"),
+    (PAGE, METHOD, "  - title: CUDA C++ Best Practices Guide", "  - title: ''", "source has no title"),
+    (PAGE, METHOD, "Neighbouring threads read neighbouring addresses, so that a warp touches few sectors.",
+     "", "no introductory paragraph"),
+    (PAGE, METHOD, "Neighbouring threads read neighbouring addresses, so that a warp touches few sectors.",
+     "```\ncode\n```\n- a list", "no introductory paragraph"),
+    (PAD, PADDING, "sources: [{title: CUDA C++ Best Practices Guide}]", "sources: []", "sources is empty"),
     # symptom rules
+    (OTHER, CONFLICTS, "sources: [{title: Nsight Compute SharedMemoryConflicts rule}]", "sources: []",
+     "sources is empty"),
+    (OTHER, CONFLICTS, "{title: Nsight Compute SharedMemoryConflicts rule}", "{title: ' '}",
+     "source has no title"),
+    (OTHER, CONFLICTS, "explains: [uncoalesced_global_load]", "explains: [shared_bank_conflicts]",
+     "names the symptom itself"),
+    (OTHER, CONFLICTS, "explains:", "sections: [MemoryTables]\nexplains:", "no section 'MemoryTables'"),
+    (OTHER, CONFLICTS, "recoverable: 0.1", "recoverable: 7", "is 7, outside 0–1"),
+    (OTHER, CONFLICTS, "recoverable: 0.1", "recoverable: -1", "is -1, outside 0–1"),
+    (OTHER, CONFLICTS, "recoverable: 0.1", "recoverable: 3 * 0.5", "is 1.5, outside 0–1"),
+    (OTHER, CONFLICTS, "recoverable: 0.1", "recoverable: 1 / 0", "has no value"),
+    (OTHER, CONFLICTS, "severity: 1 - 1 / p.shared_load_conflict_ways", "severity: 7",
+     "severity: is 7, outside 0–1"),
+    ("isa/features.yaml", FEATURES, "sm_90a, sm_100a", "sm_90a, hopper", "'hopper' is no architecture"),
+    ("signatures/coalesced_access.yaml", SIGNATURE, "[sm_90a]", "[90a]", "'90a' is no architecture"),
     (RULE, UNCOALESCED, "< 70 AND", "< (SELECT 70) AND", "subquery is not allowed"),
     (RULE, UNCOALESCED, "when: p.", "when: read_csv('/etc/passwd') > 1 AND p.", "'read_csv'"),
     (RULE, UNCOALESCED, "when: p.load_bytes_per_sector_pct < 70", "when: COPY t TO 'x'", "not one SQL"),
@@ -153,8 +198,77 @@ def test_all_faults_come_in_one_error(tmp_path: Path) -> None:
     with pytest.raises(WikiError) as caught:
         load_wiki([root])
     assert "3 faults, nothing is stored" in caught.value.message
-    assert caught.value.where.startswith(CHIP)
+    assert caught.value.where.startswith(f"{root / CHIP}:")
     assert RULE in caught.value.message
+
+
+BROKEN = [
+    (RULE, UNCOALESCED, "axis: memory", "axis: disk"),
+    (RULE, UNCOALESCED, "axis: memory", "axis: [memory"),
+    (OTHER, CONFLICTS, "title:", "titel:"),
+    (PAD, PADDING, "axis: memory", "axis: disk"),
+    (PAD, PADDING, "kind: method", "kind: methode"),
+    (PAGE, METHOD, "axis: memory", "axis: [memory"),
+    (CHIP, H100, "vendor: nvidia", "vendor: intel"),
+    ("hardware/nvidia/cc_9_0.md", LIMITS, "vendor: nvidia", "vendor: intel"),
+    ("signatures/coalesced_access.yaml", SIGNATURE, "claims:", "claim:"),
+    ("isa/features.yaml", FEATURES, ", source: CUDA guide", ""),
+    ("metrics/nvidia.yaml", METRICS, "unit: pct", "unit: percent"),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "old", "new"), BROKEN)
+def test_only_the_broken_file_is_blamed(
+    tmp_path: Path, path: str, text: str, old: str, new: str
+) -> None:
+    root = write_wiki(tmp_path, {path: _at(text, old, new)[0]})
+    with pytest.raises(WikiError) as caught:
+        load_wiki([root])
+    assert caught.value.where.startswith(f"{root / path}:")
+    assert "faults" not in caught.value.message
+
+
+def test_the_broken_file_comes_before_others_of_its_run(tmp_path: Path) -> None:
+    root = write_wiki(
+        tmp_path,
+        {
+            CHIP: H100.replace("| 3.35 |", "| 3,35 |"),
+            RULE: UNCOALESCED.replace("axis: memory", "axis: disk"),
+        },
+    )
+    with pytest.raises(WikiError) as caught:
+        load_wiki([root])
+    assert caught.value.where.startswith(f"{root / RULE}:")
+    report = check_wiki([root])
+    assert [fault.file.removeprefix(f"{root}/") for fault in report.faults][:2] == [RULE, CHIP]
+
+
+def test_places_of_an_overlay_can_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = write_wiki(tmp_path / "base")
+    team = tmp_path / "team"
+    (team / "symptoms").mkdir(parents=True)
+    (team / "symptoms/foo.yaml").write_text(
+        CONFLICTS.replace("id: shared_bank_conflicts", "id: fo")
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WikiError) as caught:
+        load_wiki([base, team])
+    assert caught.value.where == "team/symptoms/foo.yaml:1"
+    monkeypatch.chdir(base)
+    with pytest.raises(WikiError) as caught:
+        load_wiki([base, team])
+    assert caught.value.where == f"{team}/symptoms/foo.yaml:1"
+
+
+def test_the_table_of_metrics_is_the_list_of_the_page() -> None:
+    page = Path(__file__).resolve().parents[2] / "gpu-wiki/hardware/README.md"
+    listed = set()
+    for found in re.finditer(r"^\| `(\w*(?:<dtype>)?\w*)` \|", page.read_text(), re.MULTILINE):
+        listed.update(found[1].replace("<dtype>", dtype) for dtype in DTYPES)
+    checks = {"dense_sparse_ratio", "peak_arithmetic"}
+    assert listed - checks == set(METRIC_QUANTITY)
 
 
 def test_only_the_first_twenty_are_listed(tmp_path: Path) -> None:
@@ -201,7 +315,7 @@ def test_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
     (root / "profiling/ncu.md").write_bytes(b"# Title\n\nb\xe9ta\n")
     with pytest.raises(WikiError) as caught:
         load_wiki([root])
-    assert caught.value.where == "profiling/ncu.md:3"
+    assert caught.value.where == f"{root}/profiling/ncu.md:3"
 
 
 def test_a_missing_folder_is_refused(tmp_path: Path) -> None:

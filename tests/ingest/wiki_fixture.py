@@ -159,6 +159,7 @@ severity: 1 - p.load_bytes_per_sector_pct / 100
 recoverable: (1 - p.load_bytes_per_sector_pct / 100) * greatest(p.l1_pct, 0) / 100
 message: "each load touches {p.load_sectors_per_request:.1f} sectors"
 notes: four sectors hold a warp of floats
+sources: [{title: Nsight Compute UncoalescedGlobalAccess rule}]
 """
 CONFLICTS = """id: shared_bank_conflicts
 axis: memory
@@ -170,6 +171,7 @@ recoverable: 0.1
 explains: [uncoalesced_global_load]
 message: "{p.shared_load_conflict_ways:.1f}-way conflicts"
 notes: one way is no conflict
+sources: [{title: Nsight Compute SharedMemoryConflicts rule}]
 """
 SIGNATURE = """method: coalesced_access
 claims:

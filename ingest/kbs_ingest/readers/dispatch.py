@@ -30,6 +30,7 @@ def read_report(path: Path, metric_map: MetricMap) -> Report:
     """
     if path.is_dir():
         return rocprof.read_folder(path, metric_map)
+    refused.irregular(path)
     head = _bytes(path, _HEAD)
     if head.startswith(ncu_rep.MAGICS):
         _nvidia(path, metric_map)
@@ -49,6 +50,7 @@ def report_vendor(path: Path) -> Literal["nvidia", "amd"]:
     """
     if path.is_dir():
         return "amd"
+    refused.irregular(path)
     head = _bytes(path, _VENDOR_HEAD)
     return "amd" if _AMD.search(decode(head)) else "nvidia"
 

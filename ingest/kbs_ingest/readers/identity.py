@@ -25,7 +25,7 @@ def column(header: Sequence[str], name: str) -> int | None:
 def product(shape: str) -> float | None:
     """``(128, 2, 1)`` as the number of its elements; None for anything else."""
     match = _SHAPE.fullmatch(shape.strip())
-    return float(int(match[1]) * int(match[2]) * int(match[3])) if match else None
+    return float(match[1]) * float(match[2]) * float(match[3]) if match else None
 
 
 def launch(cells: Mapping[str, str], where: str) -> Launch:

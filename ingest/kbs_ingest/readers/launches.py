@@ -6,9 +6,12 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from kbs_engine.metrics import MetricMap, MetricUnit, canonical, impossible
 from kbs_engine.profiles import Profile, VendorRule
 from kbs_ingest.readers.derived import derive
+from kbs_ingest.readers.text import printable
 from kbs_ingest.readers.vendor_units import fits, parse_unit
 
 if TYPE_CHECKING:
@@ -58,30 +61,56 @@ def to_profile(
         elif name in expected and not fits(unit, expected[name]):
             shown = repr(printed) if printed else "missing"
             flags.append(f"{name}: unit {shown} does not fit {expected[name]}, left out")
-        elif math.isfinite(value):
+        elif math.isfinite(value * unit.factor):
             raw[name] = value * unit.factor
+        else:
+            flags.append(
+                f"{name} reads {value:g} {printed}".rstrip() + ", which no number holds; left out"
+            )
     if launch.opcodes:
         raw.update((f"opcode:{opcode}", count) for opcode, count in launch.opcodes.items())
         for name in metric_map.vendor_names():
             if name.startswith("opcode:"):
                 raw.setdefault(name, 0.0)
     flags.extend(derive(raw, metric_map.vendor_names()))
+    flags.extend(_drop_endless(raw))
     metrics = canonical(metric_map, raw, arch=_arch(launch.compute_capability))
     metrics.update((f"opcode_{op}", count) for op, count in launch.opcodes.items())
     metrics.update((f"opcode_{op}", count) for op, count in launch.functions.items())
     if launch.opcodes:
         metrics["opcode_total"] = sum(launch.opcodes.values())
+    flags.extend(_drop_endless(metrics))
     flags.extend(impossible(metric_map, metrics))
     return Profile(
-        name=launch.name,
+        name=printable(launch.name),
         launch=launch.number,
         metrics=metrics,
-        chip=launch.chip,
+        chip=printable(launch.chip) if launch.chip else None,
         compute_capability=launch.compute_capability,
-        sections=tuple(dict.fromkeys(launch.sections)),
-        vendor_rules=tuple(launch.rules),
-        flags=tuple(dict.fromkeys(flags)),
+        sections=tuple(dict.fromkeys(printable(name) for name in launch.sections)),
+        vendor_rules=tuple(_plain_rule(rule) for rule in launch.rules),
+        flags=tuple(dict.fromkeys(printable(flag) for flag in flags)),
         source=source,
+    )
+
+
+def _drop_endless(values: dict[str, float]) -> list[str]:
+    """Remove what overflowed on the way, and say so."""
+    endless = [name for name, value in values.items() if not math.isfinite(value)]
+    for name in endless:
+        del values[name]
+    return [f"{name} is too large for a number, left out" for name in endless]
+
+
+def _plain_rule(rule: VendorRule) -> VendorRule:
+    speedup = rule.estimated_speedup_pct
+    return msgspec.structs.replace(
+        rule,
+        rule=printable(rule.rule),
+        title=printable(rule.title),
+        message=printable(rule.message),
+        section=printable(rule.section),
+        estimated_speedup_pct=None if speedup is None or not math.isfinite(speedup) else speedup,
     )
 
 

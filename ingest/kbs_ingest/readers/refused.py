@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kbs_engine.errors import ReportError
+from kbs_ingest.readers.text import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +85,16 @@ _CONTROL: Final = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _MANY: Final = 0.05
 
 
+def irregular(path: Path) -> None:
+    """Raise for pipes, sockets and devices, which cannot be read twice; they are not opened."""
+    if path.exists() and not path.is_file():
+        raise ReportError(
+            "this is a pipe or device, not a regular file; a report is read more than once",
+            where=str(path),
+            remedy="write it to a file first and give that file",
+        )
+
+
 def binary(data: bytes, path: Path) -> None:
     """Raise for bytes that are known to be something else."""
     for magic, what, remedy in _MAGICS:
@@ -110,7 +121,7 @@ def unknown(text: str, path: Path) -> ReportError:
     error = _ERROR.search(text)
     if error:
         where = f"{path}:{_line(text, error.start())}"
-        message = f"ncu failed: {error['text']}"
+        message = f"ncu failed: {printable(error['text'])}"
         return ReportError(message, where=where, remedy="correct that and profile again")
     sample = text[:20000]
     if len(_CONTROL.findall(sample)) > _MANY * len(sample):
@@ -125,7 +136,8 @@ def unknown(text: str, path: Path) -> ReportError:
 
 def notes(text: str) -> tuple[str, ...]:
     """Errors that ncu printed beside usable results."""
-    return tuple(dict.fromkeys(f"ncu printed: {match['text']}" for match in _ERROR.finditer(text)))
+    found = (printable(match["text"]) for match in _ERROR.finditer(text))
+    return tuple(dict.fromkeys(f"ncu printed: {words}" for words in found))
 
 
 def _raise_if(sign: _Sign, text: str, path: Path) -> None:

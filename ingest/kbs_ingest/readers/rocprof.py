@@ -69,7 +69,7 @@ def read(found: list[Table], path: Path, metric_map: MetricMap) -> Report:
 def read_folder(folder: Path, metric_map: MetricMap) -> Report:
     """Read a folder of rocprofv3: the passes (pmc_1, pass_2, …) are joined by dispatch."""
     names = ("*counter_collection.csv", "*kernel_trace.csv", "pmc_perf.csv")
-    files = sorted({file for name in names for file in folder.rglob(name)})
+    files = sorted({file for name in names for file in folder.rglob(name) if file.is_file()})
     found = [(file, table) for file in files for table in _tables(file)]
     if not found:
         raise ReportError(

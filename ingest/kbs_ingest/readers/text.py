@@ -30,6 +30,14 @@ _LATE_ROW: Final = re.compile(r'"\d+"[,;\t]"\d+"[,;\t]"')
 _LATE_HEADER: Final = re.compile(r'"ID"[,;\t]"')
 _MAX_LINES_IN_RECORD: Final = 500
 _FIELD_LIMIT: Final = 16_000_000
+_CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """``text`` without control characters, which a terminal would obey; breaks become blanks."""
+    if text.isprintable():
+        return text
+    return _CONTROLS.sub("", re.sub(r"[\t\n\v\f\r\x85]+", " ", text)).strip()
 
 
 @dataclass

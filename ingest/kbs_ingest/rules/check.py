@@ -89,7 +89,18 @@ class ConditionChecker:
                 found.append((field, f"is a {kind.lower()}, not a boolean"))
             if field != "when" and not kind.startswith(_NUMERIC):
                 found.append((field, f"is a {kind.lower()}, not a number"))
+            elif field != "when" and not self.parser.columns(expression):
+                found.extend((field, message) for message in self._constant(expression))
         return found
+
+    def _constant(self, expression: str) -> list[str]:
+        """What is wrong with a share that is the same for every profile."""
+        query = f"SELECT TRY(({expression})::DOUBLE)"
+        answer = self.parser.connection.execute(query).fetchone()
+        value = answer[0] if answer else None
+        if value is None:
+            return ["has no value"]
+        return [] if 0 <= value <= 1 else [f"is {value:g}, outside 0–1"]
 
 
 def _empty(row: str, columns: Sequence[str]) -> str:

@@ -53,17 +53,17 @@ def ingest(
     """Index ``roots`` into ``home``. Nothing is stored when a file breaks the format.
 
     A second ingest waits for the first and then finds nothing to do. Readers keep the
-    generation that they opened.
+    generation that they opened. A damaged or incomplete generation is built anew.
     """
     started = time.monotonic()
     model = find_model(embedding_model)
     files = list_wiki(roots)
     place = Home(home)
-    with _write_lock(place, lock_seconds):
+    with _write_lock(place, lock_seconds, progress):
         layout.remove_half_built(place)
         segments = read_segments(place.experience)
         wanted = _manifest(files, segments, model)
-        current = None if rebuild else place.current_generation()
+        current = None if rebuild else _current(place)
         found = _usable(current, place)
         if found is not None and _same(found, wanted):
             return _unchanged(found, segments, files, started)
@@ -74,7 +74,9 @@ def ingest(
         with _all_or_nothing(folder):
             built = build(folder, files, segments, Embedder(model), earlier, progress)
             number = int(folder.name.rpartition("-")[2])
-            manifest = msgspec.structs.replace(wanted, generation=number, counts=built.counts)
+            manifest = msgspec.structs.replace(
+                wanted, generation=number, counts=built.counts, contents=layout.contents(folder)
+            )
             layout.write_manifest(folder, manifest)
         layout.swap_current(place, folder)
         layout.remove_old(place, folder)
@@ -104,12 +106,26 @@ def _manifest(files: Sequence[WikiFile], segments: Segments, model: ModelRef) ->
     )
 
 
+def _current(place: Home) -> Path | None:
+    """The generation in use; None when the pointer leads nowhere."""
+    try:
+        return place.current_generation()
+    except StoreError:
+        return None
+
+
 def _usable(current: Path | None, place: Home) -> Manifest | None:
     """The manifest in use; None when it must be built anew. StoreError when it is newer."""
     version = None if current is None else layout.schema_version(current)
     if current is None or version is None or version < layout.SCHEMA_VERSION:
         return None
-    return layout.read_manifest(current, place.path)
+    try:
+        found = layout.read_manifest(current, place.path)
+    except StoreError:
+        if version > layout.SCHEMA_VERSION:
+            raise
+        return None
+    return found if layout.is_whole(current, found) else None
 
 
 def _same(found: Manifest, wanted: Manifest) -> bool:
@@ -152,11 +168,16 @@ def _notes(model: str, files: Sequence[WikiFile]) -> tuple[str, ...]:
 
 
 @contextmanager
-def _write_lock(place: Home, seconds: float) -> Iterator[None]:
+def _write_lock(place: Home, seconds: float, progress: Progress | None) -> Iterator[None]:
     try:
         place.index.mkdir(parents=True, exist_ok=True)
         lock = FileLock(place.lock, timeout=seconds)
-        lock.acquire()
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            if progress:
+                progress("waiting for another ingest", 0, 1)
+            lock.acquire()
     except Timeout as error:
         raise StoreError(
             f"another ingest holds the index for more than {seconds:g} s",

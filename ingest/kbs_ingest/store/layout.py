@@ -7,6 +7,7 @@ of the generation that readers open. A generation without a manifest is half bui
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from pathlib import Path
 
@@ -36,6 +37,13 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     model_location: str
     counts: dict[str, int] = msgspec.field(default_factory=dict)
+    contents: dict[str, int] = msgspec.field(default_factory=dict)
+    """Each file of the generation with its size, so that a loss is seen without opening it."""
+
+
+def ingest_command(home: Path, *, rebuild: bool = False) -> str:
+    """The command that indexes into ``home``, as a shell takes it."""
+    return f"kbs --home {shlex.quote(str(home))} ingest" + (" --rebuild" if rebuild else "")
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -83,13 +91,13 @@ class Home(msgspec.Struct, frozen=True):
             raise StoreError(
                 f"the index pointer cannot be read: {error}",
                 where=str(self.current),
-                remedy=f"run kbs ingest --rebuild --home {self.path}",
+                remedy=f"run {ingest_command(self.path, rebuild=True)}",
             ) from error
         if not name.startswith(_PREFIX) or not name[len(_PREFIX) :].isdigit():
             raise StoreError(
                 "the index pointer names no generation",
                 where=str(self.current),
-                remedy=f"run kbs ingest --rebuild --home {self.path}",
+                remedy=f"run {ingest_command(self.path, rebuild=True)}",
             )
         return self.index / name
 
@@ -97,7 +105,7 @@ class Home(msgspec.Struct, frozen=True):
 def read_manifest(folder: Path, home: Path) -> Manifest:
     """The manifest; StoreError when it is missing, or of another version of kbs."""
     path = folder / "manifest.json"
-    rebuild = f"run kbs ingest --rebuild --home {home}"
+    rebuild = f"run {ingest_command(home, rebuild=True)}"
     try:
         data = path.read_bytes()
         version = msgspec.json.decode(data, type=Version).schema_version
@@ -116,7 +124,7 @@ def read_manifest(folder: Path, home: Path) -> Manifest:
             f"index was written by an older kbs (schema {version}, this one reads "
             f"{SCHEMA_VERSION})",
             where=str(path),
-            remedy=f"run kbs ingest --home {home}",
+            remedy=f"run {ingest_command(home)}",
         )
     try:
         return msgspec.json.decode(data, type=Manifest)
@@ -133,6 +141,28 @@ def schema_version(folder: Path) -> int | None:
         return msgspec.json.decode(data, type=Version).schema_version
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def contents(folder: Path) -> dict[str, int]:
+    """Each file of a generation with its size, but for the manifest itself."""
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_size
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path != folder / "manifest.json"
+    }
+
+
+def is_whole(folder: Path, manifest: Manifest) -> bool:
+    """Whether every file that was written is there in its size."""
+
+    def same(name: str, size: int) -> bool:
+        try:
+            return (folder / name).stat().st_size == size
+        except OSError:
+            return False
+
+    written = manifest.contents
+    return bool(written) and all(same(name, size) for name, size in written.items())
 
 
 def next_number(home: Home) -> int:
@@ -203,7 +233,7 @@ def open_current(home: Home) -> tuple[Path, Manifest, Lease]:
     raise StoreError(
         "there is no index here yet" if folder is None else f"the index lacks {folder.name}",
         where=str(home.index),
-        remedy=f"run kbs ingest --home {home.path}",
+        remedy=f"run {ingest_command(home.path)}",
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import duckdb
@@ -12,12 +11,14 @@ import msgspec
 from kbs_engine.errors import RefusedError
 from kbs_engine.facts import Chip, Citation
 from kbs_engine.outcomes import Outcome
+from kbs_ingest.store import near_chips
 from kbs_ingest.store.experience import StoredOutcome, read_segments
 from kbs_ingest.store.fingerprint import MIN_SHARED, SIZE, fingerprint
+from kbs_ingest.store.near_chips import ChipName
 from kbs_ingest.wiki.model import Case, Chunk
 from kbs_ingest.wiki.names import normalise
 
-SHOWN = 5
+LIST_THEM = "`kbs specs` lists the GPUs that the wiki knows"
 
 
 def chip(connection: duckdb.DuckDBPyConnection, name: str) -> Chip:
@@ -36,6 +37,13 @@ def chip(connection: duckdb.DuckDBPyConnection, name: str) -> Chip:
 def _refusal(
     connection: duckdb.DuckDBPyConnection, name: str, key: str, shared: Sequence[str]
 ) -> RefusedError:
+    chips = _chip_names(connection)
+    family = [] if shared else near_chips.of_architecture(name, chips)
+    if family:
+        return RefusedError(
+            f"{name!r} is an architecture, not a GPU; its chips are {', '.join(family)}",
+            remedy=f"name one of them, for example {family[0]}",
+        )
     rows = connection.execute("SELECT DISTINCT key, chip FROM aliases ORDER BY ALL").fetchall()
     begin = sorted({id_ for other, id_ in rows if key and other.startswith(key)})
     candidates = sorted(shared) or begin
@@ -44,13 +52,19 @@ def _refusal(
             f"{name!r} does not say which GPU: {', '.join(candidates)}",
             remedy=f"name one of them, for example {candidates[0]}",
         )
-    close = get_close_matches(key, sorted({other for other, _ in rows}), n=SHOWN, cutoff=0.6)
-    near = sorted({id_ for other, id_ in rows if other in close})
-    count = len({id_ for _, id_ in rows})
-    remedy = f"near names: {', '.join(near)}" if near else f"hardware/ lists the {count} it knows"
+    near = near_chips.named_alike(name, chips)
+    remedy = f"near names: {', '.join(near)}; {LIST_THEM}" if near else LIST_THEM
     return RefusedError(
         f"gpu-wiki knows no GPU named {name!r}; nothing is approximated", remedy=remedy
     )
+
+
+def _chip_names(connection: duckdb.DuckDBPyConnection) -> list[ChipName]:
+    rows = connection.execute(
+        "SELECT c.id, c.architecture, c.arch, list(a.name ORDER BY a.name) FROM chips c "
+        "JOIN aliases a ON a.chip = c.id GROUP BY ALL ORDER BY c.id"
+    ).fetchall()
+    return [ChipName(id_, family, arch, tuple(names)) for id_, family, arch, names in rows]
 
 
 def experience(

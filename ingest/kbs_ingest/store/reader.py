@@ -54,7 +54,7 @@ class Store:
             raise StoreError(
                 f"the index is damaged: {str(error).splitlines()[0]}",
                 where=str(path),
-                remedy=f"run kbs ingest --rebuild --home {home.path}",
+                remedy=f"run {layout.ingest_command(home.path, rebuild=True)}",
             ) from error
 
     def close(self) -> None:
@@ -162,7 +162,7 @@ class Store:
             raise StoreError(
                 f"the wiki has no metric map for {vendor}",
                 where=str(self.folder),
-                remedy=f"add metrics/{vendor}.yaml and run kbs ingest",
+                remedy=f"add metrics/{vendor}.yaml and run {layout.ingest_command(self.home.path)}",
             )
         return msgspec.json.decode(rows[0][0], type=MetricMap)
 

@@ -17,6 +17,7 @@ import msgspec
 from kbs_engine.errors import StoreError, UsageError
 from kbs_ingest.store.experience import StoredOutcome
 from kbs_ingest.store.fingerprint import SIZE, Fingerprint
+from kbs_ingest.store.layout import ingest_command
 from kbs_ingest.wiki.model import Chunk
 
 _SAFE = re.compile(r"[A-Za-z0-9_.+-]+")
@@ -126,6 +127,8 @@ class VectorStore:
         """Keep the folder; it is opened by the first search."""
         self._folder = folder
         self._table: Any = None
+        home = folder.parents[2]  # home/index/gen-000012/lance
+        self._remedy = f"run {ingest_command(home, rebuild=True)}"
 
     def bm25(self, text: str, wanted: Filter, limit: int) -> Hits:
         """Best pieces by BM25, score first."""
@@ -158,7 +161,7 @@ class VectorStore:
             raise StoreError(
                 f"the search index cannot be read: {str(error).splitlines()[0]}",
                 where=str(self._folder),
-                remedy="run kbs ingest --rebuild",
+                remedy=self._remedy,
             ) from error
         hits = [(str(row["id"]), round(sign * float(row[column]), 6)) for row in rows]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:limit]
@@ -171,7 +174,7 @@ class VectorStore:
                 raise StoreError(
                     f"the search index is missing: {str(error).splitlines()[0]}",
                     where=str(self._folder),
-                    remedy="run kbs ingest --rebuild",
+                    remedy=self._remedy,
                 ) from error
         return self._table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kbs_engine.facts import Chip, Spec
 from kbs_ingest.wiki.checks import check_chip
@@ -13,16 +13,22 @@ from kbs_ingest.wiki.names import normalise
 
 
 def build_chips(
-    pages: Mapping[str, SpecPage], measured: Sequence[SpecPage], faults: Faults
+    pages: Mapping[str, SpecPage],
+    measured: Sequence[SpecPage],
+    faults: Faults,
+    lost: Collection[str] = (),
 ) -> dict[str, ChipPage]:
-    """Chips by id, with own, inherited and measured specs; faults for names used twice."""
+    """Chips by id, with own, inherited and measured specs; faults for names used twice.
+
+    ``lost`` are pages that could not be read: what refers to them is not to blame.
+    """
     chips = {}
-    extra = _measured_by_chip(pages, measured, faults)
+    extra = _measured_by_chip(pages, measured, faults, lost)
     for id_, page in sorted(pages.items()):
         head = page.front
         if not isinstance(head, HardwareFront):
             continue
-        specs = (*_with_inherited(page, pages, faults), *extra.get(id_, ()))
+        specs = (*_with_inherited(page, pages, faults, lost), *extra.get(id_, ()))
         chip = Chip(
             id=id_,
             name=head.name,
@@ -40,14 +46,17 @@ def build_chips(
 
 
 def _measured_by_chip(
-    pages: Mapping[str, SpecPage], measured: Sequence[SpecPage], faults: Faults
+    pages: Mapping[str, SpecPage],
+    measured: Sequence[SpecPage],
+    faults: Faults,
+    lost: Collection[str],
 ) -> dict[str, list[Spec]]:
     found: dict[str, list[Spec]] = {}
     known = {id_ for id_, page in pages.items() if isinstance(page.front, HardwareFront)}
     for page in measured:
         if not isinstance(page.front, MeasuredFront):
             continue
-        if page.front.chip not in known:
+        if page.front.chip not in known and page.front.chip not in lost:
             faults.add(
                 page.part.at("chip"),
                 f"no chip {page.front.chip!r} in hardware/",
@@ -58,7 +67,7 @@ def _measured_by_chip(
 
 
 def _with_inherited(
-    page: SpecPage, pages: Mapping[str, SpecPage], faults: Faults
+    page: SpecPage, pages: Mapping[str, SpecPage], faults: Faults, lost: Collection[str]
 ) -> tuple[Spec, ...]:
     """Own specs, then those of the limits pages that the page does not state itself."""
     specs = list(page.specs)
@@ -67,6 +76,8 @@ def _with_inherited(
     while (parent_id := _parent(current)) is not None:
         parent = pages.get(parent_id)
         limits = {id_ for id_, other in pages.items() if other.front.kind == "limits"}
+        if parent is None and parent_id in lost:
+            break
         if parent is None or parent.front.kind != "limits":
             faults.add(
                 current.part.at("inherits"),

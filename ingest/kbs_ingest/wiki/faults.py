@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 
 import msgspec
@@ -30,6 +30,8 @@ class Faults:
     def __init__(self) -> None:
         """Start with none."""
         self.found: list[Fault] = []
+        self.broken: set[str] = set()
+        """Citation paths of files that gave no record; faults elsewhere may come from them."""
 
     def add(self, where: str, message: str, remedy: str = "") -> None:
         """Note one fault; ``where`` is ``path:line``."""
@@ -41,11 +43,17 @@ class Faults:
         """Note a fault that was raised."""
         self.add(error.where, error.message, error.remedy)
 
-    def raise_if_any(self) -> None:
-        """Raise one WikiError that lists the first faults; ``where`` is the first one's."""
+    def raise_if_any(self, place: Callable[[str], str] = str) -> None:
+        """Raise one WikiError that lists the first faults; ``where`` is the first one's.
+
+        Files that could not be read come first. ``place`` turns citation places into real ones.
+        """
         if not self.found:
             return
-        first, *others = sorted(self.found, key=_order)
+        ordered = sorted(self.found, key=lambda fault: (self.is_secondary(fault), _order(fault)))
+        first, *others = (
+            msgspec.structs.replace(fault, where=place(fault.where)) for fault in ordered
+        )
         if not others:
             raise WikiError(first.message, where=first.where, remedy=first.remedy)
         shown = [first, *others][:SHOWN]
@@ -56,6 +64,10 @@ class Faults:
         raise WikiError(
             "\n".join(lines), where=first.where, remedy="correct them and run the command again"
         )
+
+    def is_secondary(self, fault: Fault) -> bool:
+        """Whether the file of this fault was read, so that others come before it."""
+        return fault.where.rpartition(":")[0] not in self.broken
 
 
 def _order(fault: Fault) -> tuple[str, int, str]:

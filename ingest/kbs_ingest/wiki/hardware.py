@@ -13,7 +13,9 @@ from kbs_engine.units import SPEC_UNITS
 from kbs_ingest.wiki.basis import parse_basis
 from kbs_ingest.wiki.checks import CHECKS
 from kbs_ingest.wiki.faults import Faults
+from kbs_ingest.wiki.known_words import ARCH_FORM, arch_fault
 from kbs_ingest.wiki.markdown import Document, Row, Section, Table
+from kbs_ingest.wiki.metric_ids import check_row
 from kbs_ingest.wiki.names import is_id
 from kbs_ingest.wiki.shapes import YamlPart, convert
 
@@ -89,6 +91,7 @@ def read_hardware(front: YamlPart, page: Document, path: str, faults: Faults) ->
     except WikiError as error:
         faults.add_error(error)
         return None
+    _check_arch(head, front, faults)
     title = next((part for part in page.sections if part.level == 1), None)
     specs = _specs(head, page, path, faults)
     if not specs:
@@ -101,6 +104,15 @@ def read_hardware(front: YamlPart, page: Document, path: str, faults: Faults) ->
         specs=tuple(specs),
         exceptions=tuple(_exceptions(page, path, faults)),
     )
+
+
+def _check_arch(head: Front, front: YamlPart, faults: Faults) -> None:
+    """Limits pages may leave the architecture out, chips may not."""
+    if isinstance(head, MeasuredFront) or (isinstance(head, LimitsFront) and not head.arch):
+        return
+    problem = arch_fault(head.arch, head.vendor)
+    if problem:
+        faults.add(front.at("arch"), f"arch: {problem}", ARCH_FORM)
 
 
 def _exceptions(page: Document, path: str, faults: Faults) -> list[tuple[str, str]]:
@@ -184,6 +196,8 @@ def _spec(owner: str, row: Row, path: str, keys: frozenset[str], *, measured: bo
     if unit not in SPEC_UNITS:
         msg = f"unknown unit {unit!r}"
         raise ValueError(msg)
+    conditions = parse_basis(basis)
+    check_row(metric["id"], value, unit, conditions)
     grade = None if value is None else _grade(source, keys)
     return Spec(
         chip=owner,
@@ -191,7 +205,7 @@ def _spec(owner: str, row: Row, path: str, keys: frozenset[str], *, measured: bo
         words=metric["words"].strip(),
         value=value,
         unit=unit,
-        basis=parse_basis(basis),
+        basis=conditions,
         source=source,
         grade=grade,
         citation=Citation(path=path, line=row.line),

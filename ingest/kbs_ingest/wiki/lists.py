@@ -10,6 +10,7 @@ from kbs_engine.errors import WikiError
 from kbs_engine.facts import Citation
 from kbs_engine.signatures import Signature
 from kbs_ingest.wiki.faults import Faults
+from kbs_ingest.wiki.known_words import ARCH_FORM, arch_fault
 from kbs_ingest.wiki.model import Case, Feature, SignatureFile
 from kbs_ingest.wiki.names import is_id
 from kbs_ingest.wiki.shapes import YamlPart, convert
@@ -41,6 +42,9 @@ def read_features(part: YamlPart, faults: Faults) -> dict[str, Feature]:
             faults.add(
                 part.at("features", name), f"{name} has no source", "name the document and section"
             )
+        for number, arch in enumerate(feature.archs):
+            if problem := arch_fault(arch):
+                faults.add(part.at("features", name, "archs", number), problem, ARCH_FORM)
     return found
 
 
@@ -60,6 +64,10 @@ def read_signature(part: YamlPart, path: str, faults: Faults) -> SignatureFile |
     except WikiError as error:
         faults.add_error(error)
         return None
+    for at, claim in enumerate(signature.claims):
+        for number, arch in enumerate(claim.arch):
+            if problem := arch_fault(arch):
+                faults.add(part.at("claims", at, "arch", number), problem, ARCH_FORM)
     probes = signature.probes
     for side in ("positive", "negative"):
         names = getattr(probes, side) if probes else ()

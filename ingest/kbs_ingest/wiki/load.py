@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -13,8 +14,10 @@ from kbs_ingest.wiki.chips import build_chips
 from kbs_ingest.wiki.crosscheck import Names, crosscheck
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.model import ChipPage, Chunk, Wiki
+from kbs_ingest.wiki.places import shown_place
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
+from kbs_ingest.wiki.words import check_words
 
 Progress = Callable[[str, int, int], None]
 
@@ -22,8 +25,9 @@ Progress = Callable[[str, int, int], None]
 def list_wiki(roots: Sequence[Path]) -> list[WikiFile]:
     """All files of all roots; WikiError lists those that are refused."""
     faults = Faults()
-    files = [file for root in name_roots(roots) for file in read_files(root, faults)]
-    faults.raise_if_any()
+    named = name_roots(roots)
+    files = [file for root in named for file in read_files(root, faults)]
+    faults.raise_if_any(partial(shown_place, roots=named))
     return files
 
 
@@ -36,7 +40,8 @@ def load_files(files: Sequence[WikiFile], progress: Progress | None = None) -> W
     """Read files that ``list_wiki`` found."""
     faults = Faults()
     merged, chips = read_together(files, faults, progress)
-    faults.raise_if_any()
+    named = {file.root.name: file.root for file in files}
+    faults.raise_if_any(partial(shown_place, roots=tuple(named.values())))
     return Wiki(
         chips=chips,
         rules={id_: page.rule for id_, page in sorted(merged.rules.items())},
@@ -68,9 +73,17 @@ def read_together(
         signatures=merged.signatures,
         groups=tuple(merged.groups),
         columns=Columns(name for part in merged.maps.values() for name in part.metrics),
+        lost=frozenset(merged.lost),
     )
     crosscheck(names, faults)
-    return merged, build_chips(merged.pages, list(merged.measured.values()), faults)
+    known = {
+        "symptoms": {*merged.rules, *names.without("symptoms")},
+        "methods": {*merged.methods, *names.without("methods")},
+    }
+    for words in merged.words:
+        check_words(words, known, faults)
+    lost = names.without("hardware")
+    return merged, build_chips(merged.pages, list(merged.measured.values()), faults, lost)
 
 
 def _overlay(readers: Sequence[RootReader], faults: Faults) -> RootReader:
@@ -82,9 +95,11 @@ def _overlay(readers: Sequence[RootReader], faults: Faults) -> RootReader:
         merged.rules.update(reader.rules)
         merged.features.update(reader.features)
         merged.groups.extend(reader.groups)
+        merged.words.extend(reader.words)
         merged.signatures.update(reader.signatures)
         merged.cases.update(reader.cases)
         merged.chunks.extend(reader.chunks)
+        merged.lost.update(reader.lost)
         for vendor, part in reader.maps.items():
             before = merged.maps.get(vendor)
             metrics = {**(before.metrics if before else {}), **part.metrics}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -14,6 +15,7 @@ from kbs_engine.vocabulary import Direction, Dtype, Family, Language, MethodAxis
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.markdown import Document
 from kbs_ingest.wiki.shapes import YamlPart, convert
+from kbs_ingest.wiki.symptoms import check_sources
 
 HEADINGS = ("When", "How", "Verify", "Pitfalls", "Sources")
 LANGUAGE_HEADINGS: dict[str, str] = {
@@ -42,6 +44,7 @@ class MethodFront(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sources: tuple[Source, ...]
     requires: tuple[str, ...] = ()
     dtypes: tuple[Dtype, ...] = ()
+    needs_permitted: tuple[Dtype, ...] = ()
     kernels: tuple[Family, ...] = ()
     not_kernels: tuple[Family, ...] = ()
     prerequisites: tuple[str, ...] = ()
@@ -92,7 +95,8 @@ def _check_page(
 ) -> None:
     if not MIN_PRIORITY <= head.priority <= MAX_PRIORITY:
         faults.add(front.at("priority"), f"priority is {head.priority}", "use 1 to 5")
-    for name in ("languages", "sources", "addresses"):
+    check_sources(front, head.sources, faults)
+    for name in ("languages", "addresses"):
         if not getattr(head, name):
             faults.add(front.at(name), f"{name} is empty", "name at least one")
     headings = [part.title for part in page.sections if part.level == 2]  # noqa: PLR2004
@@ -102,7 +106,21 @@ def _check_page(
             f"has the headings {', '.join(headings) or 'none'}",
             f"give it ## {', ## '.join(HEADINGS)}, once each, in this order",
         )
+    title = next((part for part in page.sections if part.level == 1), None)
+    if title is None or not _has_prose(title.text):
+        faults.add(
+            f"{path}:{title.line if title else 1}",
+            "has no introductory paragraph under its title",
+            "say in one paragraph what it is and why it pays",
+        )
     _check_languages(head, page, path, faults)
+
+
+def _has_prose(text: str) -> bool:
+    """Whether a line of words stands outside code, lists, tables and comments."""
+    outside = re.sub(r"(?ms)^(```|~~~).*?^\1|<!--.*?-->", "", text)
+    lines = (line.strip() for line in outside.split("\n"))
+    return any(line and line[0] not in "#|>-*" for line in lines)
 
 
 def _check_languages(head: MethodFront, page: Document, path: str, faults: Faults) -> None:

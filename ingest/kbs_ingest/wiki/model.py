@@ -45,7 +45,8 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of text that search returns. ``heading`` is the path from the page's title."""
 
     kind: str
-    """hardware, limits, measured, spec, isa, profiling, method, symptom, case, example or page."""
+    """hardware, limits, measured, spec, isa, profiling, method, method_words, symptom,
+    symptom_words, case, example or page."""
     owner: str
     """Id of the method, symptom, chip or case that it belongs to, else empty."""
     path: str

@@ -31,6 +31,8 @@ from kbs_ingest.wiki.names import is_id
 from kbs_ingest.wiki.shapes import YamlPart, read_yaml
 from kbs_ingest.wiki.source import CODE_SUFFIXES, WikiFile
 from kbs_ingest.wiki.symptoms import SymptomPage, read_symptom
+from kbs_ingest.wiki.words import PATH as WORDS_FILE
+from kbs_ingest.wiki.words import Words, read_words
 
 HARDWARE_KINDS = frozenset({"hardware", "limits", "measured"})
 GUIDE_FOLDERS = frozenset({"isa", "profiling"})
@@ -52,10 +54,14 @@ class RootReader:
         self.signatures: dict[str, SignatureFile] = {}
         self.maps: dict[str, MetricMap] = {}
         self.cases: dict[str, Case] = {}
+        self.words: list[Words] = []
         self.chunks: list[Chunk] = []
+        self.lost: set[tuple[str, str]] = set()
+        """Folder and name of files whose record could not be read."""
 
     def read(self, file: WikiFile) -> None:
         """Read one file into whatever it is."""
+        known, told = self._size(), len(self.faults.found)
         try:
             if file.suffix in CODE_SUFFIXES:
                 self._code(file)
@@ -65,6 +71,35 @@ class RootReader:
                 self._yaml(file)
         except WikiError as error:
             self.faults.add_error(error)
+            self.faults.broken.add(file.path)
+        if len(self.faults.found) > told:
+            self._note_loss(file, unread=self._size() == known)
+
+    def _size(self) -> int:
+        return sum(len(kept) for kept in self._kept().values())
+
+    def _kept(self) -> dict[str, dict[str, Any]]:
+        """Records by the folder in which their files lie."""
+        return {
+            "hardware": self.pages,
+            "measured": self.measured,
+            "methods": self.methods,
+            "symptoms": self.rules,
+            "signatures": self.signatures,
+            "metrics": self.maps,
+            "isa": self.features,
+        }
+
+    def _note_loss(self, file: WikiFile, *, unread: bool) -> None:
+        """Remember which name nobody can refer to because its file is at fault."""
+        records = self._kept().get(file.folder)
+        if records is None or file.stem in records or (file.folder == "isa" and not unread):
+            return
+        if file.folder == "isa" and file.relative != "isa/features.yaml":
+            return
+        self.lost.add((file.folder, file.stem))
+        if unread:
+            self.faults.broken.add(file.path)
 
     def _code(self, file: WikiFile) -> None:
         if file.folder == "examples":
@@ -148,6 +183,8 @@ class RootReader:
             self.features.update(read_features(part, self.faults))
         elif file.relative == "methods/groups.yaml":
             self.groups.append(GroupList(read_groups(part, self.faults), part))
+        elif file.relative == WORDS_FILE:
+            self._words(file, part)
         elif file.folder in readers:
             readers[file.folder](file, part)
         else:
@@ -177,6 +214,12 @@ class RootReader:
                 )
             self.cases[case.id] = case
             self.chunks.append(cut.case_chunk(case))
+
+    def _words(self, file: WikiFile, part: YamlPart) -> None:
+        found = read_words(part, file.path, self.faults)
+        if found is not None:
+            self.words.append(found)
+            self.chunks.extend(found.chunks())
 
     def _metric_map(self, file: WikiFile) -> None:
         full = file.root.path / file.relative

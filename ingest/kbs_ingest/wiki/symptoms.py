@@ -8,7 +8,8 @@ from kbs_engine.errors import WikiError
 from kbs_engine.facts import Citation
 from kbs_engine.symptoms import Source, SymptomRule
 from kbs_engine.vocabulary import Axis
-from kbs_ingest.wiki.faults import Faults
+from kbs_ingest.wiki.faults import Faults, near
+from kbs_ingest.wiki.known_words import NCU_SECTIONS
 from kbs_ingest.wiki.shapes import YamlPart, convert
 
 
@@ -30,6 +31,19 @@ class SymptomFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sources: tuple[Source, ...] = ()
 
 
+def check_sources(part: YamlPart, sources: tuple[Source, ...], faults: Faults) -> None:
+    """A page rests on at least one document, each with its title."""
+    if not sources:
+        faults.add(part.at("sources"), "sources is empty", "name the document and the place in it")
+    for number, source in enumerate(sources):
+        if not source.title.strip():
+            faults.add(
+                part.at("sources", number),
+                "the source has no title",
+                "name the document and the place in it",
+            )
+
+
 class SymptomPage(msgspec.Struct, frozen=True, kw_only=True):
     """A rule with its YAML, for the lines of later checks."""
 
@@ -49,6 +63,12 @@ def read_symptom(part: YamlPart, path: str, faults: Faults) -> SymptomPage | Non
         value = fields[name]
         fields[name] = value if isinstance(value, str) else f"{value:g}"
     rule = SymptomRule(**fields, citation=Citation(path=path, line=part.line("id")))
-    if not rule.sources and not rule.notes:
-        faults.add(part.at(), "has neither sources nor notes", "say where the thresholds come from")
+    check_sources(part, rule.sources, faults)
+    for number, section in enumerate(rule.sections):
+        if section not in NCU_SECTIONS:
+            faults.add(
+                part.at("sections", number),
+                f"ncu has no section {section!r}",
+                near(section, NCU_SECTIONS) or "use an identifier of ncu --list-sections",
+            )
     return SymptomPage(rule=rule, part=part)

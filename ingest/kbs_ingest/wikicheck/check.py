@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_ingest.wiki.places import shown_path
 from kbs_ingest.wiki.source import WikiRoot
 from kbs_ingest.wikicheck.collect import READER_ARITHMETIC, collect
 from kbs_ingest.wikicheck.links import check_links
@@ -43,7 +44,12 @@ def check_wiki(paths: Sequence[Path]) -> CheckReport:
     cited, linked = check_links(wiki, out)
     _check_holes(wiki, out)
     return CheckReport(
-        faults=tuple(sorted(_placed(fault, wiki.roots) for fault in _without_echoes(out.found))),
+        faults=tuple(
+            _placed(fault, wiki.roots)
+            for fault in sorted(
+                _without_echoes(out.found), key=lambda one: (one.file not in wiki.broken, one)
+            )
+        ),
         checked={
             "files": len(wiki.files),
             "chips": len(wiki.chips),
@@ -100,11 +106,4 @@ def _echoed(fault: WikiFault) -> str:
 
 def _placed(fault: WikiFault, roots: Sequence[WikiRoot]) -> WikiFault:
     """The fault with the path of its file instead of its citation path."""
-    for root in reversed(roots):
-        if not root.name or fault.file.startswith(f"{root.name}/"):
-            relative = fault.file.removeprefix(f"{root.name}/") if root.name else fault.file
-            path = root.path / relative
-            here = Path.cwd()
-            shown = path.relative_to(here) if path.is_relative_to(here) else path
-            return msgspec.structs.replace(fault, file=shown.as_posix())
-    return fault
+    return msgspec.structs.replace(fault, file=shown_path(fault.file, roots))

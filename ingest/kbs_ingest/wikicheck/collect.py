@@ -20,6 +20,7 @@ _BY_ID = (
 _BY_MESSAGE = (
     ("has no source", "source_missing"),
     ("does not stand in '## Sources'", "source_key"),
+    ("the source has no title", "source_title"),
     (" names ", "duplicate_alias"),
     ("the alias ", "duplicate_alias"),
 )
@@ -40,6 +41,7 @@ def collect(paths: Sequence[Path]) -> Collected:
         chips=chips,
         tables=_tables(files, merged),
         refused=tuple(_with_check(fault) for fault in faults.found),
+        broken=frozenset(faults.broken),
     )
 
 

@@ -79,6 +79,8 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
     """By path, for hardware, limits and measured pages."""
     refused: Sequence[WikiFault]
     """What the wiki reader itself refuses."""
+    broken: frozenset[str] = frozenset()
+    """Citation paths of files that could not be read at all."""
 
 
 class Collector:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kbs_engine.errors import WikiError
-from kbs_engine.symptoms import Source
 from kbs_ingest.wiki.markdown import Document, parse
 from kbs_ingest.wiki.methods import LANGUAGE_HEADINGS
 from kbs_ingest.wiki.model import SignatureFile
-from kbs_ingest.wiki.shapes import YamlPart
 from kbs_ingest.wiki.source import WikiFile
 from kbs_ingest.wikicheck.model import Collected, Collector
 
@@ -28,12 +26,9 @@ def check_pages(wiki: Collected, out: Collector) -> int:
     _check_signature_links(wiki, out)
     _check_addressed(wiki, out)
     for method in wiki.merged.methods.values():
-        _check_titles(method.front, method.method.sources, out)
         file = files.get(method.method.citation.path)
         if file is not None:
             bare += _check_code(file, out)
-    for rule in wiki.merged.rules.values():
-        _check_titles(rule.part, rule.rule.sources, out)
     return bare
 
 
@@ -86,6 +81,8 @@ def _check_signature_links(wiki: Collected, out: Collector) -> None:
 
 
 def _check_addressed(wiki: Collected, out: Collector) -> None:
+    if any(folder == "methods" for folder, _ in wiki.merged.lost):  # they may address it
+        return
     addressed = {
         symptom for page in wiki.merged.methods.values() for symptom in page.method.addresses
     }
@@ -99,17 +96,6 @@ def _check_addressed(wiki: Collected, out: Collector) -> None:
             "name it under `addresses` of a method, or make it a finding (axis: none)",
             severity="warning",
         )
-
-
-def _check_titles(part: YamlPart, sources: Iterable[Source], out: Collector) -> None:
-    for number, source in enumerate(sources):
-        if not source.title.strip():
-            out.add(
-                part.at("sources", number),
-                "source_title",
-                "the source has no title",
-                "name the document and the place in it",
-            )
 
 
 def _check_code(file: WikiFile, out: Collector) -> int:

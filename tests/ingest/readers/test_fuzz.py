@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -74,6 +75,45 @@ def test_arbitrary_bytes(tmp_path, content, vendor):
 def test_mutated_layouts(tmp_path, data, vendor):
     text = data.draw(mutated(data.draw(st.sampled_from(TEXTS))))
     outcome(tmp_path / "f", text.encode(), vendor)
+
+
+NUMBERS = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.integers(-(10**400), 10**400).map(str),
+    st.sampled_from(["1e308", "-1e308", "1.7e308", "1e-320", "5e-324", "1e999", "0", "9" * 400]),
+)
+COLUMNS = [
+    ("gpu__time_duration.sum", "ms"), ("gpu__time_duration.sum", "second"),
+    ("dram__bytes_read.sum", "Pbyte"), ("dram__bytes_write.sum", "Tbyte"),
+    ("dram__sectors_read.sum", "sector"), ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "%"),
+    ("launch__grid_size", ""), ("launch__block_size", ""), ("sm__cycles_active.avg", "cycle"),
+    ("sm__cycles_elapsed.avg", "cycle"), ("gpc__cycles_elapsed.avg.per_second", "Ghz"),
+    ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "sector"),
+    ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "request"),
+    ("smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio", "byte/sector"),
+]  # fmt: skip
+
+
+@COMMON
+@given(data=st.data())
+def test_huge_and_small_numbers(tmp_path, data):
+    names = data.draw(st.lists(st.sampled_from(COLUMNS), min_size=1, unique_by=lambda one: one[0]))
+    cells = [data.draw(NUMBERS) for _ in names]
+    outcome(tmp_path / "f", L.raw(names, cells).encode(), "nvidia")
+    for text in (L.COUNTERS_V3, L.TRACE_V3, L.PMC_PERF):
+        digits = list(re.finditer(r"(?<=,)\d+(?:\.\d+)?(?=,|$)", text, re.MULTILINE))
+        spot = data.draw(st.sampled_from(digits))
+        changed = text[: spot.start()] + data.draw(NUMBERS) + text[spot.end() :]
+        outcome(tmp_path / "f", changed.encode(), "amd")
+
+
+@pytest.mark.parametrize("value", ["1e308", "1e999", "9" * 400])
+def test_what_overflows_is_left_out_and_flagged(tmp_path, value):
+    path = tmp_path / "f"
+    path.write_text(L.raw([("gpu__time_duration.sum", "ms")], [value]))
+    (profile,) = read_report(path, metric_map("nvidia")).profiles
+    assert "duration_ns" not in profile.metrics
+    assert any("gpu__time_duration.sum" in flag and "left out" in flag for flag in profile.flags)
 
 
 @pytest.mark.parametrize("form", ["details.csv", "details.txt", "raw.csv"])

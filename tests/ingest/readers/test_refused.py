@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from pathlib import Path
 
 import pytest
 
 from kbs_engine.errors import ReportError
 from kbs_ingest.readers import read_report
+from kbs_ingest.readers.dispatch import report_vendor
 from tests.ingest.readers import layouts as L  # noqa: N812
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -117,6 +120,39 @@ def test_the_line_is_told(read_text, name, line):
 def test_missing_file(tmp_path, nvidia):
     with pytest.raises(ReportError, match="no such file"):
         read_report(tmp_path / "none.ncu-rep", nvidia)
+
+
+@pytest.mark.parametrize("ask", [read_report, lambda path, _: report_vendor(path)])
+def test_a_pipe_is_refused_before_it_is_opened(tmp_path, nvidia, ask):
+    pipe = tmp_path / "report.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(ReportError, match="not a regular file") as caught:
+        ask(pipe, nvidia)
+    assert "write it to a file first" in caught.value.remedy
+
+
+def test_process_substitution_is_refused(nvidia):
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(ReportError, match="not a regular file"):
+            read_report(Path(f"/dev/fd/{reading}"), nvidia)
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_what_a_terminal_would_obey_is_stripped(read_text):
+    name = "sax\x1b[31mpy\x9b1m\x07(int,\tfloat*)"
+    text = L.DETAILS_2020.replace("saxpy(int, float*)", name)
+    report = read_text(text + "==ERROR== it \x1b[2Jfailed\n")
+    assert {profile.name for profile in report.profiles} == {"sax[31mpy1m(int, float*)"}
+    assert report.notes == ("ncu printed: it [2Jfailed",)
+
+
+def test_a_long_name_is_kept(read_text):
+    name = "k" * 8000
+    report = read_text(L.DETAILS_2020.replace("saxpy(int, float*)", name))
+    assert {profile.name for profile in report.profiles} == {name}
 
 
 def test_folder_without_reports(tmp_path, nvidia):
