@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from kbs.partial import Advisor, Asked, Parts
+from kbs.partial import SAYINGS, Advisor, Asked, Parts, Without
 from kbs.subjects import Selection, read_subjects
 from kbs_engine.chance import Context as Place
 from kbs_engine.chance import chance_of
@@ -19,6 +19,7 @@ from kbs_engine.evaluation.cases import EvalCase, Question, most_frequent
 from kbs_engine.evaluation.claims import Labelled, Truth
 from kbs_engine.evaluation.diagnosis import label
 from kbs_engine.evaluation.recommendation import RecommendScore, score
+from kbs_engine.hints import Published
 from kbs_engine.recommend import Options, recommend
 from kbs_engine.rows import Call
 from kbs_engine.situation import Situation
@@ -159,6 +160,7 @@ def _some(names: Sequence[str]) -> str:
 ABLATION: Final[dict[str, Parts]] = {
     "rules_only": Parts(retrieval=False, experience=False),
     "retrieval_only": Parts(rules=False, experience=False),
+    "experience_only": Parts(rules=False, retrieval=False),
     "all": Parts(),
 }
 
@@ -175,19 +177,25 @@ class RecommendResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def evaluate_recommend(
-    cases: Sequence[EvalCase], store: Store, *, as_of: date, bar: float
+    cases: Sequence[EvalCase], store: Store, *, as_of: date, bar: float, published: bool = False
 ) -> RecommendResult:
-    """Ask every recommender the same questions; labels are used for the scores alone."""
-    advisor = Advisor(store)
+    """Ask every recommender the same questions; labels are used for the scores alone.
+
+    ``published`` says that the questions are the published cases themselves: whatever was
+    published where the question was keeps silent.
+    """
+    advisor = Advisor(store, without=_same_source(cases) if published else None)
     groups = store.groups()
     labels = [case.labels for case in cases]
     rankings: dict[str, list[list[str]]] = {}
     best: dict[str, list[float]] = {}
     for name, parts in ABLATION.items():
+        if name == "experience_only":
+            rankings[name] = [experience(case.question, advisor, as_of) for case in cases]
+            continue
         answers = [advise(case.question, advisor, as_of, parts) for case in cases]
         rankings[name] = [[method for method, _ in answer] for answer in answers]
         best[name] = [answer[0][1] if answer else 0.0 for answer in answers]
-    rankings["experience_only"] = [experience(case.question, advisor, as_of) for case in cases]
     ablation = {
         name: score(labels, rankings[name], groups, best_scores=best.get(name), bar=bar)
         for name in ("rules_only", "retrieval_only", "experience_only", "all")
@@ -197,6 +205,7 @@ def evaluate_recommend(
         advisor.retrieval.words(plain_query(row), "method", row.language)
         for row in (case.question for case in cases)
     ]
+    rankings["bm25_sayings"] = [with_sayings(case.question, advisor) for case in cases]
     notes = []
     if advisor.retrieval.note:
         notes.append(f"no vector baseline: {advisor.retrieval.note}")
@@ -207,16 +216,16 @@ def evaluate_recommend(
         ]
     rankings["frequent"] = [list(row) for row in most_frequent(labels)]
     scores: dict[str, RecommendScore | None] = {"ours": ablation["all"]}
-    for name in ("bm25", "vector", "frequent"):
+    for name in ("bm25", "bm25_sayings", "vector", "frequent"):
         scores[name] = score(labels, rankings[name], groups) if name in rankings else None
     if not store.outcomes():
-        notes.append("the home holds no outcomes: experience alone recommends nothing")
+        notes.append("the home holds no outcomes: experience is that of published cases alone")
     return RecommendResult(
         scores=scores,
         ablation=ablation,
         rankings=rankings,
         best=best["all"],
-        notes=notes + _shared(cases, store),
+        notes=notes if published else notes + _shared(cases, store),
     )
 
 
@@ -224,32 +233,56 @@ def advise(
     question: Question, advisor: Advisor, as_of: date, parts: Parts
 ) -> list[tuple[str, float]]:
     """Our methods with their scores, best first, from the question alone."""
-    told: dict[str, Any] = {
-        "family": question.family,
-        "language": question.language,
-        "chip_name": question.gpu,
-    }
-    asked = Asked(
-        text=question.text,
-        metrics=question.metrics,
-        kernel=question.kernel,
-        situation=msgspec.convert(told, Situation),
-    )
-    ready = advisor.ask(asked, parts)
+    ready = advisor.ask(_asked(question), parts)
     options = Options(as_of=as_of, language=question.language, hints=ready.hints)
     advice = recommend(ready.item, ready.knowledge, options)
     return [(row.method, row.score) for row in advice.recommendations]
 
 
+def _asked(question: Question) -> Asked:
+    told: dict[str, Any] = {
+        "family": question.family,
+        "language": question.language,
+        "chip_name": question.gpu,
+    }
+    return Asked(
+        text=question.text,
+        metrics=question.metrics,
+        kernel=question.kernel,
+        situation=msgspec.convert(told, Situation),
+    )
+
+
 def experience(question: Question, advisor: Advisor, as_of: date) -> list[str]:
-    """Methods by the posterior of past outcomes alone; those never tried are not named."""
+    """Methods by published cases and past outcomes alone; those that nobody backs are not named."""
     place = Place(family=question.family, language=question.language)
+    hints = advisor.ask(_asked(question), ABLATION["experience_only"]).hints
     rows = []
     for method in advisor.store.methods():
         chance = chance_of(advisor.store.outcomes(method.id), place, as_of=as_of)
-        if chance.counts.tried:
-            rows.append((-chance.mean, method.id))
+        vote = hints[method.id].cases if method.id in hints else 0.0
+        if vote > 0 or chance.counts.tried:
+            rows.append((-chance.mean * (1 + vote), method.id))
     return [name for _, name in sorted(rows)]
+
+
+def with_sayings(question: Question, advisor: Advisor) -> list[str]:
+    """BM25 alone over the method pages and over what people say, added."""
+    query = plain_query(question)
+    pages = advisor.retrieval.near_words(query, "method", question.language)
+    said = advisor.retrieval.near_words(query, f"method{SAYINGS}")
+    scores = {name: pages.get(name, 0.0) + said.get(name, 0.0) for name in pages.keys() | said}
+    return sorted(scores, key=lambda name: (-scores[name], name))
+
+
+def _same_source(cases: Sequence[EvalCase]) -> Without:
+    """Keeps the case that is asked and all of its source silent."""
+    sources = {(case.question.kernel, case.question.text): case.labels.reference for case in cases}
+
+    def silent(case: Published, asked: Asked) -> bool:
+        return case.source == sources.get((asked.kernel, asked.text))
+
+    return silent
 
 
 def plain_query(question: Question) -> str:

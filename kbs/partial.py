@@ -106,24 +106,22 @@ class Advisor:
         """What pages, sayings and published cases say of each method; empty without words."""
         search = self.retrieval
         scale = NEAR_ROOF if parts.retrieval and read_cues(known.text).at_roof else 1.0
-        ways: list[Mapping[str, float]] = [{}, {}, {}, {}]
+        ways: list[Mapping[str, float]] = [{}, {}, {}]
         if parts.retrieval and known.text.strip():
             ways = [
                 search.near_words(query, "method"),
-                search.near_meaning(query, "method"),
                 search.near_words(query, f"method{SAYINGS}"),
                 search.near_meaning(query, f"method{SAYINGS}"),
             ]
         voted = self._votes(known, query, asked) if parts.experience and asked.text else {}
         names = self._methods & set(voted).union(*ways)
-        pages, page_meaning, sayings, saying_meaning = ways
+        pages, sayings, meaning = ways
         silent = Vote(0.0, ())
         return {
             name: Hint(
                 pages=pages.get(name, 0.0),
-                page_meaning=page_meaning.get(name, 0.0),
                 sayings=sayings.get(name, 0.0),
-                saying_meaning=saying_meaning.get(name, 0.0),
+                saying_meaning=meaning.get(name, 0.0),
                 cases=voted.get(name, silent).value,
                 read=voted.get(name, silent).read,
                 scale=scale,

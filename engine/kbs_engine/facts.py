@@ -105,7 +105,11 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
 
     def cite(self, chip_name: str = "") -> str:
         """The spec citation line: ``<metric>: <value> <unit> <- gpu-wiki/<path>:L<line>``."""
-        label = " ".join(part for part in (chip_name, self.words or self.metric) if part)
+        special = (
+            "sparse" if self.basis.density == "sparse" else "",
+            "per die" if self.basis.scope == "die" else "",
+        )
+        label = " ".join(part for part in (chip_name, self.words or self.metric, *special) if part)
         if self.value is None:
             return f"{label}: {UNKNOWN_NOTE}"
         shown = f"{self.value:.12g}" if isinstance(self.value, float) else self.value

@@ -14,9 +14,9 @@ import msgspec
 MOST: Final = 0.6
 """Share that a method gets whose page and sayings fit the words best of all."""
 
-PAGES, PAGE_MEANING, SAYINGS, SAYING_MEANING = 1.0, 0.1, 1.25, 0.4
-"""Weights of the four ways to find a method. A method's sayings are the words of people who need
-it, so they count most; vectors of long technical pages all lie near each other."""
+PAGES, SAYINGS, SAYING_MEANING = 1.0, 1.25, 0.4
+"""Weights of the ways to find a method. A method's sayings are the words of people who need it, so
+they count most; vectors of long technical pages all lie near each other and are not asked."""
 
 CASES: Final = 0.12
 """Share that published cases add where all of the near ones speak for a method, or take away."""
@@ -42,11 +42,10 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
 
     pages: float = 0.0
     """Words of its page (BM25), against the best page."""
-    page_meaning: float = 0.0
-    """Meaning of its page (vectors)."""
     sayings: float = 0.0
     """Words that people use who need it (BM25), against the best method."""
     saying_meaning: float = 0.0
+    """The same by meaning (vectors)."""
     cases: float = 0.0
     """Vote of published cases, -1 to 1."""
     read: tuple[str, ...] = ()
@@ -57,12 +56,9 @@ class Hint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def share(self) -> float:
         """Share of time (0-1) assumed for the method."""
-        weights = PAGES + PAGE_MEANING + SAYINGS + SAYING_MEANING
+        weights = PAGES + SAYINGS + SAYING_MEANING
         found = (
-            PAGES * self.pages
-            + PAGE_MEANING * self.page_meaning
-            + SAYINGS * self.sayings
-            + SAYING_MEANING * self.saying_meaning
+            PAGES * self.pages + SAYINGS * self.sayings + SAYING_MEANING * self.saying_meaning
         ) / weights
         return self.scale * min(max(MOST * found + CASES * self.cases, 0.0), LIMIT)
 

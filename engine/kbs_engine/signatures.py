@@ -2,100 +2,35 @@
 
 A signature says, per architecture, what must stand in the disassembly of a kernel.
 Parsed opcodes are matched, never text: a function named after a method proves nothing.
+What is only absent proves nothing either: such a claim needs the listing of the version before.
 """
 
-import re
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 from typing import Literal
 
 import msgspec
 
+from kbs_engine.opcodes import FunctionListing, Instruction, OpcodePattern, Scope
+
+__all__ = [
+    "Claim",
+    "FunctionListing",
+    "Instruction",
+    "OpcodePattern",
+    "PatternCount",
+    "Probes",
+    "Scope",
+    "Signature",
+    "SignatureVerdict",
+    "verdict",
+]
+
+Role = Literal["all", "any", "none", "unclear"]
 Outcome = Literal["confirmed", "refuted", "not_observable"]
-Scope = Literal["function", "main_loop", "outside_loop"]
-
-_REGISTER = re.compile(r"^(U?R\d+|[vsa]\d+|[vsa]\[)")
-_OPERAND_RULES = ("any", "not_rz", "nonzero", "packed")
-_NO_VALUE = frozenset({"RZ", "URZ", "PT", "UPT", ""})
-
-
-class Instruction(msgspec.Struct, frozen=True, kw_only=True):
-    """One decoded instruction.
-
-    `address` is the byte offset in the function (AMD text has none: the index is used).
-    `operands` keep the spelling of the disassembler, destination first.
-    """
-
-    address: int
-    mnemonic: str
-    modifiers: tuple[str, ...] = ()
-    operands: tuple[str, ...] = ()
-    predicate: str | None = None
-
-    @property
-    def opcode(self) -> str:
-        """Mnemonic and modifiers joined by dots, as NVIDIA prints it."""
-        return ".".join((self.mnemonic, *self.modifiers))
-
-
-class FunctionListing(msgspec.Struct, frozen=True, kw_only=True):
-    """One function of a binary: instructions in address order.
-
-    `main_loop` holds indices into `instructions` of the innermost loop with most instructions,
-    and is None when the function has no loop.
-    """
-
-    name: str
-    instructions: tuple[Instruction, ...]
-    main_loop: tuple[int, ...] | None = None
-
-    def within(self, scope: Scope) -> tuple[Instruction, ...] | None:
-        """Return the instructions of a scope, or None when there is no loop to ask about."""
-        if scope == "function":
-            return self.instructions
-        if self.main_loop is None:
-            return None
-        inside = frozenset(self.main_loop)
-        wanted = scope == "main_loop"
-        return tuple(i for n, i in enumerate(self.instructions) if (n in inside) == wanted)
-
-
-class OpcodePattern(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """`LDG.128` asks for a modifier, `LDG.!CONSTANT` forbids one, `UTC*MMA` names a family.
-
-    Wanted modifiers must stand in this order (`UBLKCP.S.G` is a load, `UBLKCP.G.S` a store).
-    `operands` narrows by what follows the opcode:
-    `not_rz` a source is a real register (constant moves have none);
-    `packed` a source register is used whole, without a `.H0_H0` or `.H1_H1` half selector;
-    `nonzero` the last operand is an immediate other than zero;
-    `has GLOB` some operand fits the glob, such as `has 1.44269*`.
-    """
-
-    opcode: str
-    min: int = 1
-    operands: str = "any"
-
-    def __post_init__(self) -> None:
-        """Refuse a pattern that could match nothing or everything."""
-        if not self.opcode.split(".")[0].strip("*"):
-            msg = f"opcode pattern {self.opcode!r} names no mnemonic: write one, such as 'LDG.128'"
-            raise ValueError(msg)
-        if self.min < 1:
-            msg = f"opcode pattern {self.opcode!r} has min {self.min}: a count starts at 1"
-            raise ValueError(msg)
-        if self.operands not in _OPERAND_RULES and not self.operands.startswith("has "):
-            known = ", ".join((*_OPERAND_RULES, "has GLOB"))
-            msg = f"opcode pattern {self.opcode!r}: operands {self.operands!r} is none of {known}"
-            raise ValueError(msg)
-
-    def matches(self, instruction: Instruction) -> bool:
-        """Say whether one instruction fits the mnemonic, every modifier and the operands."""
-        mnemonic, *modifiers = self.opcode.split(".")
-        if not fnmatchcase(instruction.mnemonic, mnemonic):
-            return False
-        if not _modifiers_fit(modifiers, instruction.modifiers):
-            return False
-        return _operands_fit(self.operands, instruction.operands)
+_LOST = (
+    "nothing of it is left, which does not show that it was there before;"
+    " compare with the version before"
+)
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -103,6 +38,9 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     `all_of`: each pattern at least `min` times; `any_of`: at least one pattern of the list;
     `none_of`: each pattern fewer than `min` times; `not_observable`: why opcodes cannot tell.
+    `absence`: the claim is `none` alone, which is judged against the version before.
+    `unclear`: patterns that the method leaves and other code too; met without `all` and `any`
+    they make the verdict not observable, for the reason in `unclear_because`.
     """
 
     arch: tuple[str, ...]
@@ -110,22 +48,37 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     all_of: tuple[OpcodePattern, ...] = msgspec.field(default=(), name="all")
     any_of: tuple[OpcodePattern, ...] = msgspec.field(default=(), name="any")
     none_of: tuple[OpcodePattern, ...] = msgspec.field(default=(), name="none")
+    absence: bool = False
+    unclear: tuple[OpcodePattern, ...] = ()
+    unclear_because: str | None = None
     not_observable: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a claim that says nothing, or both that opcodes tell and that they cannot."""
-        patterns = bool(self.all_of or self.any_of or self.none_of)
-        if patterns == (self.not_observable is not None):
-            where = ", ".join(self.arch)
+        where = ", ".join(self.arch)
+        wanted = bool(self.all_of or self.any_of)
+        if (wanted or bool(self.none_of)) == (self.not_observable is not None):
             msg = f"claim for {where}: give either opcode patterns or not_observable"
+            raise ValueError(msg)
+        if self.absence and (wanted or not self.none_of):
+            msg = f"claim for {where}: absence speaks about `none` alone: move `all` and `any` away"
+            raise ValueError(msg)
+        if bool(self.unclear) != (self.unclear_because is not None) or (
+            self.unclear and not wanted
+        ):
+            msg = f"claim for {where}: give unclear with unclear_because, beside `all` or `any`"
             raise ValueError(msg)
 
 
 class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Sources that must be confirmed (positive) and refuted (negative) on every claimed target."""
+    """Sources that must be confirmed (positive) and refuted (negative) on every claimed target.
+
+    `unclear` sources must be not observable: their opcodes are those of other code too.
+    """
 
     positive: str | tuple[str, ...] = ()
     negative: str | tuple[str, ...] = ()
+    unclear: str | tuple[str, ...] = ()
 
 
 class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -135,6 +88,22 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     claims: tuple[Claim, ...]
     probes: Probes | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a signature that any kernel without some opcode would fulfil."""
+        for arch in dict.fromkeys(a for claim in self.claims for a in claim.arch):
+            claims = self.for_arch(arch)
+            if all(c.none_of and not (c.absence or c.all_of or c.any_of) for c in claims):
+                msg = (
+                    f"signature of {self.method} for {arch}: `none` alone holds for every kernel"
+                    " without the opcode: write `absence: true`"
+                )
+                raise ValueError(msg)
+
+    @property
+    def needs_before(self) -> bool:
+        """True when some claim is judged against the version before."""
+        return any(claim.absence for claim in self.claims)
+
     def for_arch(self, arch: str) -> tuple[Claim, ...]:
         """Return the claims that name an architecture."""
         return tuple(claim for claim in self.claims if arch in claim.arch)
@@ -143,7 +112,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class PatternCount(msgspec.Struct, frozen=True, kw_only=True):
     """How often a pattern was met, and what was asked."""
 
-    role: Literal["all", "any", "none"]
+    role: Role
     scope: Scope
     opcode: str
     needed: int
@@ -166,21 +135,65 @@ class SignatureVerdict(msgspec.Struct, frozen=True, kw_only=True):
     counts: tuple[PatternCount, ...] = ()
 
 
-def verdict(signature: Signature, arch: str, function: FunctionListing) -> SignatureVerdict:
-    """Judge one function: confirmed, refuted or not observable, with the evidence."""
+def verdict(
+    signature: Signature,
+    arch: str,
+    function: FunctionListing,
+    before: FunctionListing | None = None,
+) -> SignatureVerdict:
+    """Judge one function: confirmed, refuted or not observable, with the evidence.
+
+    `before` is the same function before the change; claims of absence are judged against it.
+    """
     claims = signature.for_arch(arch)
     blind = _why_blind(signature, arch, claims, function)
     if blind is not None:
         return _verdict(signature, arch, function, "not_observable", blind, ())
     counts: list[PatternCount] = []
-    missing: list[str] = []
+    judged: list[tuple[Outcome, str]] = []
     for claim in claims:
         found = _count(claim, function.within(claim.scope) or ())
         counts.extend(found)
-        missing.extend(_unmet(claim, found))
-    outcome: Outcome = "refuted" if missing else "confirmed"
-    reason = "; ".join(missing) if missing else _met(counts)
+        judged.append(_lost(claim, found, before) if claim.absence else _present(claim, found))
+    outcomes = [outcome for outcome, _ in judged]
+    order: tuple[Outcome, ...] = ("refuted", "not_observable", "confirmed")
+    outcome = next(o for o in order if o in outcomes)
+    reason = "; ".join(why for o, why in judged if o == outcome and why)
     return _verdict(signature, arch, function, outcome, reason, tuple(counts))
+
+
+def _present(claim: Claim, found: Sequence[PatternCount]) -> tuple[Outcome, str]:
+    missing = _unmet(claim, found)
+    if not missing:
+        return "confirmed", _met(found)
+    blurred = [c for c in found if c.role == "unclear" and c.holds]
+    if blurred and all(c.holds for c in found if c.role == "none"):
+        return "not_observable", f"{_met(blurred)}: {claim.unclear_because}"
+    return "refuted", "; ".join(missing)
+
+
+def _lost(
+    claim: Claim, found: Sequence[PatternCount], before: FunctionListing | None
+) -> tuple[Outcome, str]:
+    """Judge a claim of absence by what the version before held."""
+    left = "; ".join(_phrase(c) for c in found if not c.holds)
+    if before is None:
+        return ("refuted", left) if left else ("not_observable", _LOST)
+    earlier = before.within(claim.scope)
+    if earlier is None:
+        return "not_observable", f"{before.name}, the version before, has no loop"
+    was = [c.count for c in _count(claim, earlier)]
+    now = [c.count for c in found]
+    change = "; ".join(
+        f"{c.opcode}: {then} before, {c.count} now in the {_place(c.scope)}"
+        for c, then in zip(found, was, strict=True)
+        if then or c.count
+    )
+    if sum(now) < sum(was):
+        return "confirmed", change
+    if any(now):
+        return "refuted", change
+    return "not_observable", "the version before held none of it either"
 
 
 def _verdict(
@@ -215,10 +228,11 @@ def _why_blind(
 
 
 def _count(claim: Claim, instructions: Sequence[Instruction]) -> list[PatternCount]:
-    roles: tuple[tuple[Literal["all", "any", "none"], tuple[OpcodePattern, ...]], ...] = (
+    roles: tuple[tuple[Role, tuple[OpcodePattern, ...]], ...] = (
         ("all", claim.all_of),
         ("any", claim.any_of),
         ("none", claim.none_of),
+        ("unclear", claim.unclear),
     )
     return [
         PatternCount(
@@ -226,7 +240,7 @@ def _count(claim: Claim, instructions: Sequence[Instruction]) -> list[PatternCou
             scope=claim.scope,
             opcode=pattern.opcode,
             needed=pattern.min,
-            count=sum(pattern.matches(i) for i in instructions),
+            count=pattern.count(instructions),
         )
         for role, patterns in roles
         for pattern in patterns
@@ -235,7 +249,7 @@ def _count(claim: Claim, instructions: Sequence[Instruction]) -> list[PatternCou
 
 def _unmet(claim: Claim, counts: Iterable[PatternCount]) -> list[str]:
     counts = list(counts)
-    unmet = [_phrase(c) for c in counts if c.role != "any" and not c.holds]
+    unmet = [_phrase(c) for c in counts if c.role in ("all", "none") and not c.holds]
     choices = [c for c in counts if c.role == "any"]
     if choices and not any(c.holds for c in choices):
         unmet.append(f"none of {', '.join(c.opcode for c in choices)} in the {_place(claim.scope)}")
@@ -249,8 +263,14 @@ def _phrase(count: PatternCount) -> str:
     )
 
 
-def _met(counts: Iterable[PatternCount]) -> str:
-    return "; ".join(f"{c.opcode}: {c.count} in the {_place(c.scope)}" for c in counts if c.holds)
+def _met(counts: Sequence[PatternCount]) -> str:
+    blurred = all(c.role == "unclear" for c in counts)
+    shown = ("unclear",) if blurred else ("all", "any", "none")
+    return "; ".join(
+        f"{c.opcode}: {c.count} in the {_place(c.scope)}"
+        for c in counts
+        if c.holds and c.role in shown
+    )
 
 
 def _place(scope: Scope) -> str:
@@ -259,36 +279,3 @@ def _place(scope: Scope) -> str:
         "main_loop": "main loop",
         "outside_loop": "code outside the main loop",
     }[scope]
-
-
-def _modifiers_fit(wanted: Sequence[str], present: Sequence[str]) -> bool:
-    forbidden = [w[1:] for w in wanted if w.startswith("!")]
-    if any(fnmatchcase(p, f) for p in present for f in forbidden):
-        return False
-    rest = iter(present)
-    return all(any(fnmatchcase(p, w) for p in rest) for w in wanted if not w.startswith("!"))
-
-
-def _operands_fit(rule: str, operands: Sequence[str]) -> bool:
-    if rule == "not_rz":
-        return any(_is_register(o) for o in operands[1:])
-    if rule == "packed":
-        return any(
-            _is_register(o) and not o.rstrip("|").endswith(("H0_H0", "H1_H1")) for o in operands[1:]
-        )
-    if rule == "nonzero":
-        return bool(operands) and _is_nonzero(operands[-1])
-    return rule == "any" or any(fnmatchcase(o, rule.removeprefix("has ")) for o in operands)
-
-
-def _is_register(operand: str) -> bool:
-    """True for R3, -R4.reuse, |R5|, UR6, v7, v[0:1], s8, a[0:3]; false for RZ, PT, numbers."""
-    name = operand.strip("-!|~ ").split(".")[0].strip("|")
-    return name not in _NO_VALUE and _REGISTER.match(name) is not None
-
-
-def _is_nonzero(operand: str) -> bool:
-    try:
-        return int(operand, 0) != 0
-    except ValueError:
-        return False

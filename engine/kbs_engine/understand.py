@@ -34,6 +34,8 @@ RETRIEVED_MOST: Final = 20
 CONTRADICTED: Final = 0.3
 """What words keep when the rule was asked and did not fire."""
 
+PERCENT: Final = 100.0
+
 NEAR_ROOF: Final = 0.12
 """What all shares keep when the words say that the kernel is at its roof."""
 
@@ -87,6 +89,10 @@ def _measured(known: Known, knowledge: Knowledge) -> Diagnosed:
     units = known.chip.number("unit_count") if known.chip else None
     if metrics and units is not None:
         metrics.setdefault("sm_count", units)
+    peak = known.chip.device_number("memory_bandwidth") if known.chip else None
+    moved = metrics.get("dram_bytes_per_s")
+    if peak and moved is not None and moved <= peak:
+        metrics.setdefault("dram_pct", PERCENT * moved / peak)
     work = known.work or Work(kernel=known.family or "other")
     profile = Profile(
         name=known.family or "(no report)",
@@ -209,6 +215,8 @@ def _replaced(
     flags = [*base.diagnosis.flags, "no report: shares of symptoms in words are assumed"]
     if cues.at_roof:
         flags.append("the words say that the kernel is at its roof: little is left")
+    if "dram_pct" not in known.metrics and "dram_pct" in base.diagnosis.metrics:
+        flags.append("dram_pct is dram_bytes_per_s over the cited bandwidth")
     diagnosis = msgspec.structs.replace(
         base.diagnosis,
         causes=roots,

@@ -80,7 +80,12 @@ def eval_diagnose(
 
 
 @command.command("recommend", epilog="Example: kbs eval recommend cases.yaml --split test")
-@click.argument("cases", type=click.Path(path_type=Path))
+@click.argument("cases", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--leave-one-out",
+    is_flag=True,
+    help="Ask the published cases of the wiki, each without its own source, instead of CASES.",
+)
 @click.option("--split", help="Only the cases of this split.")
 @click.option(
     "--stop-bar",
@@ -92,15 +97,33 @@ def eval_diagnose(
 @click.option("--as-of", help="Date at which past outcomes are weighed (YYYY-MM-DD).")
 @pass_context
 def eval_recommend(
-    context: Context, *, cases: Path, split: str | None, stop_bar: float, as_of: str | None
+    context: Context,
+    *,
+    cases: Path | None,
+    leave_one_out: bool,
+    split: str | None,
+    stop_bar: float,
+    as_of: str | None,
 ) -> None:
     """Score the recommendations for CASES, beside BM25, vectors and the most frequent fixes."""
     from kbs.evaluating import evaluate_recommend, of_split
     from kbs_ingest.case_file import read_eval_cases
+    from kbs_ingest.case_questions import published_questions
 
+    if (cases is None) is not leave_one_out or (leave_one_out and split):
+        raise UsageError(
+            "name CASES, or --leave-one-out without them and without --split",
+            remedy="kbs eval recommend cases.yaml, or kbs eval recommend --leave-one-out",
+        )
     store = context.store()
-    found = of_split(read_eval_cases(cases, {row.id for row in store.methods()}), split)
-    result = evaluate_recommend(found, store, as_of=_date(as_of), bar=stop_bar)
+    titles = {row.id: row.title for row in store.methods()}
+    if cases is None:
+        found = published_questions(store.cases(), titles)
+    else:
+        found = of_split(read_eval_cases(cases, titles), split)
+    result = evaluate_recommend(
+        found, store, as_of=_date(as_of), bar=stop_bar, published=leave_one_out
+    )
     from kbs.render.evaluation import recommend_eval_shape, show_recommend_eval
 
     if context.json:

@@ -98,14 +98,25 @@ def new(
     from kbs_ingest.wikicheck import scaffold
 
     made = scaffold(
-        kind, name, _target(context, folder), vendor=vendor, axis=axis, language=language
+        kind,
+        name,
+        _target(context, folder),
+        vendor=vendor,
+        axis=axis,
+        language=language,
+        shipped=shipped_wiki(),
     )
     if context.json:
         holes = [{"line": line, "hint": hint} for line, hint in made.holes]
-        context.print_json({"path": str(made.path), "holes": holes})
+        shadows = str(made.shadows) if made.shadows else None
+        context.print_json({"path": str(made.path), "holes": holes, "shadows": shadows})
         return
     click.echo(f"{made.path}: {len(made.holes)} things to fill in")
     if context.verbosity >= 0:
+        if made.shadows:
+            click.echo(
+                f"note: {name} replaces {made.shadows} wherever both wikis are read", err=True
+            )
         for line, hint in made.holes:
             click.echo(f"  {made.path}:{line}: {hint}")
 

@@ -31,6 +31,7 @@ TITLES = {
     "thresholds": "thresholds",
     "gap": "largest gap",
     "bm25": "BM25 alone",
+    "bm25_sayings": "BM25 with sayings",
     "vector": "vectors alone",
     "frequent": "most frequent",
 }

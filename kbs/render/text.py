@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kbs_engine.hints import Hint
 from kbs_engine.recommendations import Filtered, KernelAdvice, KernelDiagnosis, Recommendation
 from kbs_engine.roofs import Roof, Roofline
 from kbs_engine.symptoms import Cause, NotMeasurable
@@ -191,6 +192,8 @@ def _method(console: Console, rank: int, row: Recommendation, *, verbose: bool) 
     )
     for trigger in row.triggers:
         console.print(f"       because {trigger}", markup=False)
+    if row.hint is not None:
+        console.print(f"       {_hint(row.hint)}", style="dim", markup=False)
     if row.group:
         console.print(f"       speaks for {', '.join(row.group)}", style="dim", markup=False)
     for rule in row.vendor_rules:
@@ -200,6 +203,16 @@ def _method(console: Console, rank: int, row: Recommendation, *, verbose: bool) 
         console.print(f"       fit: {parts}", style="dim", markup=False)
     for citation in row.citations if verbose else row.citations[:2]:
         console.print(f"       {citation}", style="dim", markup=False)
+
+
+def _hint(hint: Hint) -> str:
+    """What search found, with the share that is assumed from it."""
+    cases = f" ({', '.join(hint.read)})" if hint.read else ""
+    return (
+        f"search: page {hint.pages:.2f}, sayings {hint.sayings:.2f} and in meaning "
+        f"{hint.saying_meaning:.2f}, published cases {hint.cases:+.2f}{cases}; "
+        f"share assumed {hint.share:.2f}"
+    )
 
 
 def show_filtered(console: Console, rows: Sequence[Filtered], *, verbose: bool) -> None:

@@ -26,6 +26,14 @@ def at(chip: Chip, metric: str, density: str = "dense") -> tuple[str, int]:
     return spec.citation.path, spec.citation.line
 
 
+def cited(spec, name: str = "") -> str:
+    """The spec's own citation, saying what its basis makes other than the usual one."""
+    words = [word for word in (spec.basis.density == "sparse" and "sparse",
+                               spec.basis.scope == "die" and "per die") if word]  # fmt: skip
+    text = spec.cite(name)
+    return f"{text} ({', '.join(words)})" if words else text
+
+
 def statements(wiki) -> list[Planted]:
     """Citations of every verdict; lines are looked up so that they follow the wiki."""
     h100, h20, mi = (wiki.chips[name].chip for name in ("h100_sxm", "h20", "mi300x"))

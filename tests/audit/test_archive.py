@@ -9,7 +9,7 @@ import pytest
 from kbs_ingest.audit import audit_paths
 from kbs_ingest.audit.model import VERDICTS
 from kbs_ingest.audit.scan import scan_text
-from tests.audit.planted import CONTAINERS
+from tests.audit.planted import CONTAINERS, cited
 
 
 def test_the_archive_has_all_verdicts_and_at_least_sixty_citations(rows):
@@ -50,7 +50,7 @@ def test_every_spec_that_the_wiki_can_cite_is_ok_and_moves_when_its_line_does(wi
     for page in wiki.chips.values():
         for spec in page.chip.specs:
             for label in (page.chip.name, page.chip.id, ""):
-                text = spec.cite(label)
+                text = cited(spec, label)
                 (found,) = scan_text(text, ".md").citations
                 assert judge.judge(found).verdict == "ok", text
             if spec.value is None:

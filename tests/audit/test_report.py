@@ -7,6 +7,7 @@ import random
 import pytest
 
 from kbs_ingest.audit import audit_paths
+from tests.audit.planted import cited
 
 MEASURED = (
     "Median {us:.1f} µs over 20 rounds, {rate:.2f} TB/s, {pct:.1f} % of peak.",
@@ -38,10 +39,10 @@ def proper_report(wiki, size: int, seed: int) -> str:
         specs = [spec for spec in chip.specs if spec.value is not None and spec.unit]
         chosen = draw.sample(specs, min(4, len(specs)))
         lines.append(f"## {chip.name}, iteration {draw.randint(1, 40)}")
-        lines.extend(f"- {spec.cite(chip.name)}" for spec in chosen)
+        lines.extend(f"- {cited(spec, chip.name)}" for spec in chosen)
         lines += ["", "| Metric | Value |", "|---|---|"]
-        lines.extend(f"| {spec.words} | {spec.cite(chip.name)} |" for spec in chosen[:2])
-        lines += ["", "```text", chosen[0].cite(chip.id), "```", ""]
+        lines.extend(f"| {spec.words} | {cited(spec, chip.name)} |" for spec in chosen[:2])
+        lines += ["", "```text", cited(chosen[0], chip.id), "```", ""]
         lines.append(f"{chip.name} L9 cache: UNKNOWN (gpu-wiki not found)")
         for _ in range(draw.randint(4, 14)):
             lines.append(
@@ -156,6 +157,7 @@ def test_code_is_read_by_its_comments_and_json_by_its_strings(knowledge, tmp_pat
     report = audit_paths([code, data], knowledge)
     assert [(row.file.rsplit("/", 1)[1], row.line) for row in report.uncited] == [
         ("kernel.cu", 1),
+        ("v1.json", 1),
         ("v1.json", 2),
     ]
 

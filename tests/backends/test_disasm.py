@@ -203,7 +203,8 @@ def test_every_signature_reads_and_its_probes_exist():
         if signature.probes is None:
             assert run_probes.observable_archs(signature) == []
             continue
-        for side in (signature.probes.positive, signature.probes.negative):
+        probes = signature.probes
+        for side in (probes.positive, probes.negative, probes.unclear):
             named.update((side,) if isinstance(side, str) else side)
         for arch in run_probes.observable_archs(signature):
             expected = {want for _, want in run_probes.probes_for(signature, arch)}

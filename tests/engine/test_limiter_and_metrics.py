@@ -42,7 +42,8 @@ def test_the_limiter_is_among_the_busiest(metrics):
         return
     top = max(metrics.values())
     if top < BUSY_PCT:
-        sides = "dram_pct" in metrics and {"tensor_pct", "fma_pct", "issue_active_pct"} & set(metrics)
+        arithmetic = {"tensor_pct", "fma_pct", "issue_active_pct"}
+        sides = "dram_pct" in metrics and arithmetic & set(metrics)
         assert found.limiter == ("latency" if sides else "unknown")
     else:
         assert metrics[found.metric] >= top - 5

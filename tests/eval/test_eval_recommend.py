@@ -7,12 +7,20 @@ from datetime import date
 import msgspec
 import pytest
 
-from kbs.evaluating import ABLATION, advise, evaluate_recommend, of_split, plain_query
-from kbs.partial import Advisor
+from kbs.evaluating import (
+    ABLATION,
+    _same_source,
+    advise,
+    evaluate_recommend,
+    of_split,
+    plain_query,
+)
+from kbs.partial import Advisor, Asked
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.evaluation.cases import Labels, Question, most_frequent
 from kbs_engine.evaluation.recommendation import first_hit, near, score
 from kbs_ingest.case_file import read_eval_cases
+from kbs_ingest.case_questions import SHORTEST, published_questions
 
 GROUPS = (frozenset({"b", "b2"}), frozenset({"b2", "b3"}))
 DAY = date(2026, 1, 31)
@@ -197,7 +205,8 @@ def test_small_cases_are_answered(tmp_path, known, store):
     assert found.scores["vector"] is None
     assert "no vector baseline" in found.notes[0]
     assert set(found.ablation) == {"rules_only", "retrieval_only", "experience_only", "all"}
-    assert found.ablation["experience_only"].recall_at_5 == 0.0
+    assert found.ablation["experience_only"].recall_at_5 == 1.0  # published cases alone
+    assert {"bm25", "bm25_sayings", "frequent"} <= set(found.scores)
 
 
 def test_the_command(kbs, tmp_path):
@@ -224,6 +233,43 @@ def test_the_command(kbs, tmp_path):
     assert table.code == 0, table.err
     assert "0 cases with a fix, 1 where nothing helped" in table.out
     assert kbs("eval", "recommend", path, "--split", "none").code == 2
+
+
+def test_published_cases_are_asked_without_what_tells_the_remedy(store):
+    titles = {row.id: row.title for row in store.methods()}
+    questions = {case.id: case for case in published_questions(store.cases(), titles)}
+    assert len(questions) >= 100
+    raw = {case.id: case.raw for case in store.cases()}
+    for name, case in questions.items():
+        assert len(case.question.text) >= SHORTEST
+        assert set(case.labels.worked) | set(case.labels.did_not_work) <= set(raw[name]["methods"])
+        assert bool(case.labels.worked) == (raw[name]["verdict"] == "helped")
+    padded = questions["bpg_matmul_aat_padding"].question.text
+    assert "bank" in padded
+    assert "padding" not in padded
+
+
+def test_a_question_from_a_published_case_does_not_hear_its_source(store):
+    titles = {row.id: row.title for row in store.methods()}
+    questions = published_questions(store.cases(), titles)
+    one = next(case for case in questions if case.id == "bpg_matmul_aat_padding")
+    asked = Asked(text=one.question.text, kernel=one.question.kernel)
+    loud = Advisor(store).ask(asked).hints["smem_padding"]
+    quiet = Advisor(store, without=_same_source(questions)).ask(asked).hints["smem_padding"]
+    sources = {case.id: case.raw["reference"]["url"] for case in store.cases()}
+    assert one.labels.reference in {sources[name] for name in loud.read}
+    assert one.labels.reference not in {sources[name] for name in quiet.read}
+
+
+def test_leave_one_out_takes_no_file(kbs, tmp_path):
+    for arguments in (
+        [],
+        [write(tmp_path), "--leave-one-out"],
+        ["--leave-one-out", "--split", "x"],
+    ):
+        ran = kbs("eval", "recommend", *arguments, "--json")
+        assert ran.code == 2
+        assert "--leave-one-out" in ran.error["message"]
 
 
 def test_an_unknown_method_reaches_the_user(kbs, tmp_path):

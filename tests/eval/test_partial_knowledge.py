@@ -165,6 +165,24 @@ def test_a_gpu_of_several_form_factors_gives_its_architecture_alone(store):
     assert none[0].chip is None
 
 
+def test_a_bandwidth_is_held_against_the_cited_one(store):
+    near = Situation(chip_name="h100_sxm")
+    found = diagnose(store, metrics={"dram_bytes_per_s": 3.2e12}, situation=near)
+    assert found.metrics["dram_pct"] == pytest.approx(100 * 3.2e12 / 3.35e12, rel=0.01)
+    assert any("dram_pct is dram_bytes_per_s" in flag for flag in found.flags)
+    beyond = diagnose(store, metrics={"dram_bytes_per_s": 9e12}, situation=near)
+    assert "dram_pct" not in beyond.metrics
+
+
+def test_words_bring_hints_and_a_roof_lowers_them(store):
+    words = "each block walks the whole key/value cache serially in decode attention"
+    far = Advisor(store).ask(Asked(text=words, kernel="attention decode"))
+    near = Advisor(store).ask(Asked(text=f"{words}; already at 93 % of peak", kernel="attention"))
+    assert max(far.hints, key=lambda name: far.hints[name].share) == "split_kv"
+    assert near.hints["split_kv"].share < 0.2 * far.hints["split_kv"].share
+    assert Advisor(store).ask(Asked(metrics={"dram_pct": 12.0})).hints == {}
+
+
 def test_recommend_from_words_and_numbers(kbs):
     ran = kbs(
         "recommend", "--text", "8-way bank conflicts in the shared tile", "--metric",
@@ -173,6 +191,7 @@ def test_recommend_from_words_and_numbers(kbs):
     assert ran.code == 0, ran.err
     first = ran.json["kernels"][0]["recommendations"][0]
     assert first["method"] in ("smem_padding", "smem_swizzle")
+    assert 0 < first["hint"]["pages"] <= 1
 
 
 @pytest.mark.parametrize("bad", ["dram_pct", "=3", "dram_pct="])

@@ -75,7 +75,7 @@ def square(n: int, reference: Callable[[Any, Any], Any]) -> Callable[[Any], Data
     return make
 
 
-def transposed(torch: Any, x: Any) -> Any:  # noqa: ARG001
+def transposed(torch: Any, x: Any) -> Any:
     """The transpose, laid out in memory."""
     return x.t().contiguous()
 

@@ -1,16 +1,21 @@
 """Run every probe on every target and every block of every page, and record the outcomes.
 
 `python -m tests.probes.record` writes `tests/probes/results.json`, from which the tables of
-docs/coverage.md are made. What is cached is not compiled again.
+docs/coverage.md are made. What is cached is not compiled again. Methods named after it are recorded
+alone, and the other rows stay as they are.
 """
 
 import datetime as dt
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
+import yaml
 
 from kbs_engine.signatures import Signature
 from tests.pages import page_code
@@ -24,9 +29,19 @@ Job = tuple[Signature, str, Path, str]
 
 
 def probe_key(method: str, probe: str) -> str:
-    """Address what an outcome rests on: the signature file and the probe's source."""
+    """Address what an outcome rests on: the signature file and the sources that are judged."""
     signature = (run_probes.SIGNATURES / f"{method}.yaml").read_text()
-    return content_key(signature, (run_probes.PROBES / probe).read_text())[:16]
+    names = (probe, *_versions_before(signature))
+    return content_key(signature, *((run_probes.PROBES / n).read_text() for n in names))[:16]
+
+
+@cache
+def _versions_before(signature: str) -> tuple[str, ...]:
+    read = msgspec.convert(yaml.safe_load(signature), Signature)
+    if not read.needs_before or read.probes is None:
+        return ()
+    names = read.probes.negative
+    return (names,) if isinstance(names, str) else names
 
 
 def all_probes() -> list[Job]:
@@ -35,7 +50,10 @@ def all_probes() -> list[Job]:
         (signature, arch, path, expected)
         for signature in run_probes.load_signatures().values()
         for arch in run_probes.observable_archs(signature)
-        for path, expected in run_probes.probes_for(signature, arch)
+        for path, expected in (
+            *run_probes.probes_for(signature, arch),
+            *run_probes.unclear_for(signature, arch),
+        )
     ]
 
 
@@ -80,13 +98,30 @@ def written(probes: Sequence[Row], blocks: Sequence[Row], when: dt.date) -> str:
     return ",\n".join(parts) + "}\n"
 
 
-def main() -> int:
-    """Record all; exit 1 when an outcome is not what it must be."""
+def merged(
+    kept: Sequence[Row], new: Sequence[Row], methods: Collection[str], order: Sequence[str]
+) -> list[Row]:
+    """Return the rows of the document with some methods replaced, in a full run's order."""
+    rows = [row for row in kept if row["method"] not in methods and row["method"] in order]
+    place = {method: n for n, method in reversed(list(enumerate(order)))}
+    return sorted([*rows, *new], key=lambda row: place[row["method"]])
+
+
+def main(methods: Collection[str] = ()) -> int:
+    """Record all, or the methods named; exit 1 when an outcome is not what it must be."""
+    every_probe, every_block = all_probes(), page_code.compilable_blocks()
+    chosen = [job for job in every_probe if not methods or job[0].method in methods]
     with ThreadPoolExecutor(jobs()) as pool:
-        probes = list(pool.map(probe_row, all_probes()))
-    results = page_code.compile_all(page_code.compilable_blocks(), default_cache())
+        probes = list(pool.map(probe_row, chosen))
+    blocks = [b for b in every_block if not methods or b.method in methods]
+    results = page_code.compile_all(blocks, default_cache())
     today = dt.datetime.now(tz=dt.timezone.utc).date()
-    RESULTS.write_text(written(probes, [block_row(r) for r in results], today))
+    all_rows, all_blocks = probes, [block_row(r) for r in results]
+    if methods:
+        before = json.loads(RESULTS.read_text())
+        all_rows = merged(before["probes"], probes, methods, [j[0].method for j in every_probe])
+        all_blocks = merged(before["blocks"], all_blocks, methods, [b.method for b in every_block])
+    RESULTS.write_text(written(all_rows, all_blocks, today))
     wrong = [row for row in probes if row["outcome"] != row["expected"]]
     for row in wrong:
         print(
@@ -103,4 +138,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,6 +1,7 @@
 """Compile every probe of every signature and compare the verdicts with what they must be.
 
-A positive probe must be confirmed and a negative one refuted on every claimed target.
+A positive probe must be confirmed and a negative one refuted on every claimed target; an unclear
+one must be not observable. Where a claim speaks of absence, the negative is the version before.
 Run as a script for the whole table: `python -m tests.probes.run_probes [method …]`.
 """
 
@@ -68,14 +69,31 @@ def probes_for(signature: Signature, arch: str) -> Iterator[tuple[Path, str]]:
     """Yield the probe files that speak about a target, each with the outcome expected of it."""
     if signature.probes is None:
         return
-    for names, expected in (
-        (signature.probes.positive, "confirmed"),
-        (signature.probes.negative, "refuted"),
-    ):
-        for name in (names,) if isinstance(names, str) else names:
-            path = PROBES / name
-            if _speaks_about(path, arch):
-                yield path, expected
+    yield from _speaking(signature.probes.positive, arch, "confirmed")
+    yield from _speaking(signature.probes.negative, arch, "refuted")
+
+
+def unclear_for(signature: Signature, arch: str) -> Iterator[tuple[Path, str]]:
+    """Yield the probe files that must be not observable on a target."""
+    if signature.probes is not None:
+        yield from _speaking(signature.probes.unclear, arch, "not_observable")
+
+
+def before_of(signature: Signature, arch: str, expected: str) -> Path | None:
+    """Return the version before of a positive probe: the first negative one of its target.
+
+    Only claims of absence ask for it.
+    """
+    if expected != "confirmed" or not signature.needs_before:
+        return None
+    return next((path for path, want in probes_for(signature, arch) if want == "refuted"), None)
+
+
+def _speaking(names: str | tuple[str, ...], arch: str, want: str) -> Iterator[tuple[Path, str]]:
+    for name in (names,) if isinstance(names, str) else names:
+        path = PROBES / name
+        if _speaks_about(path, arch):
+            yield path, want
 
 
 def _speaks_about(path: Path, arch: str) -> bool:
@@ -89,13 +107,22 @@ def run_probe(
     signature: Signature, arch: str, path: Path, expected: str, cache: Path
 ) -> ProbeResult:
     """Compile and judge one probe; the kernel judged is the first function of the file."""
+    earlier = before_of(signature, arch, expected)
+    judged = verdict(
+        signature,
+        arch,
+        _kernel(path, arch, cache),
+        before=None if earlier is None else _kernel(earlier, arch, cache),
+    )
+    return ProbeResult(probe=path.name, expected=expected, verdict=judged)
+
+
+def _kernel(path: Path, arch: str, cache: Path) -> FunctionListing:
     functions = listing(path, arch, cache)
     if not functions:
         msg = f"{path.name} for {arch}: the disassembly holds no function"
         raise CompileError(msg)
-    return ProbeResult(
-        probe=path.name, expected=expected, verdict=verdict(signature, arch, functions[0])
-    )
+    return functions[0]
 
 
 def run_signature(signature: Signature, archs: Iterable[str], cache: Path) -> list[ProbeResult]:
@@ -103,7 +130,7 @@ def run_signature(signature: Signature, archs: Iterable[str], cache: Path) -> li
     return [
         run_probe(signature, arch, path, expected, cache)
         for arch in archs
-        for path, expected in probes_for(signature, arch)
+        for path, expected in (*probes_for(signature, arch), *unclear_for(signature, arch))
     ]
 
 

@@ -122,7 +122,7 @@ def test_the_shipped_wiki_is_clean():
         ("probes", SIGNATURE,
          lambda t: t[: t.index("probes:")], ("method:",)),
         ("probes", SIGNATURE,
-         lambda t: t.replace("async_copy_neg.cu", "nowhere_neg.cu"), ("method:",)),
+         lambda t: t.replace("async_copy_neg.cu", "nowhere_neg.cu"), ("probes:",)),
         ("signature_link", "methods/memory/async_copy.md",
          lambda t: re.sub(r"^signature: .*$", "signature: null", t, flags=re.MULTILINE),
          ("signature: null",)),

@@ -14,6 +14,8 @@ HASH_SUFFIXES = frozenset({".py", ".sh", ".toml", ".cfg", ".ini"})
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".yaml", ".yml", ".log", ""})
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
+_NUMBER_PAIR = re.compile(r'"[\w .-]{1,80}"\s{0,8}:\s{0,8}-?\d[\d.eE+-]{0,30}')
+"""A key with a number, of which no string alone tells."""
 _DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _BLOCK = re.compile(r"/\*.*?(?:\*/|$)")
 _C_COMMENT = re.compile(r"//[^\n]*")
@@ -87,6 +89,10 @@ def _json(text: str) -> Iterator[Piece]:
         for literal in _STRING.finditer(line):
             covered = True
             yield from _string(literal[0], number, start + literal.start())
+        yield from (
+            Piece(line=number, text=pair[0], start=start + pair.start(), prose="")
+            for pair in _NUMBER_PAIR.finditer(line)
+        )
         if not covered and "gpu-wiki" in line:
             yield Piece(line=number, text=line, start=start)
 

@@ -6,21 +6,33 @@ The order of the questions is the rule that docs/cli.md states for ``changed`` a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
-from kbs_engine.facts import Basis
-from kbs_engine.units import QUANTITY, to_base
+from kbs_ingest.audit.answers import (
+    basis_note,
+    by_value,
+    closest_topic,
+    different_unit,
+    equal,
+    first,
+    lines_of,
+    no_place,
+    nothing,
+    reference,
+    replaces,
+    unit_note,
+    unit_slip,
+    verbatim,
+)
+from kbs_ingest.audit.chipnames import ChipNames
+from kbs_ingest.audit.claims import Claim, claim_of, without_accumulator
 from kbs_ingest.audit.knowledge import Fact, Knowledge, Page
 from kbs_ingest.audit.model import Anchor, Citation, Quantity, Verdict
 from kbs_ingest.audit.prose import prose_facts
-from kbs_ingest.audit.values import close, same
-from kbs_ingest.audit.words import ChipNames, Topic, tokens, topic
-
-NEAR = 0.25
-"""A cited number this close to the one that now stands on the cited line was replaced by it."""
-_KIB_METRICS = ("shared_", "l1_", "register", "constant_", "scalar_", "instruction_", "tensor_mem")
+from kbs_ingest.audit.values import rounded
+from kbs_ingest.audit.words import Topic, tokens, topic
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,25 +55,53 @@ class Judge:
     def judge(self, citation: Citation) -> Verdict:
         """Answer on one citation."""
         if citation.not_found:
-            return Verdict(verdict="ok", detail="says that the wiki lacks the value")
+            return self._lacking(citation)
         page = self.knowledge.resolve(citation.path)
         if isinstance(page, str):
             return Verdict(verdict="missing", detail=page)
-        lines = _lines(page, citation.anchor)
+        lines = lines_of(page, citation.anchor)
         if citation.value is None:
-            return _reference(page, lines, citation.anchor)
+            return reference(page, lines, citation.anchor)
         readings = self._readings(citation.labels)
         if conflict := self._conflict(readings, page):
             return Verdict(verdict="wrong_chip", detail=conflict)
         if lines is None and citation.anchor == Anchor():
-            return Verdict(verdict="missing", detail=_no_place(page, citation.anchor))
+            return Verdict(verdict="missing", detail=no_place(page, citation.anchor))
         return self._compare(citation, citation.value, page, lines, readings)
+
+    def _lacking(self, citation: Citation) -> Verdict:
+        """Whether the wiki still lacks what the statement says it lacks."""
+        reading = self._readings(citation.labels)[-1]
+        words = [reading.topic.words]
+        if len(reading.chips) == 1 and not reading.strange:
+            facts = [
+                (page, fact)
+                for page in self.knowledge.pages.values()
+                if page.facts is not None
+                and page.chips & reading.chips
+                and "hardware/" in page.path
+                for fact in page.facts
+                if fact.used and fact.basis.density != "sparse" and fact.basis.scope != "die"
+            ]
+            exact = verbatim([fact for _, fact in facts], words)
+            fitting = exact or [fact for _, fact in facts if fact.topic.covers(reading.topic)]
+            metrics = {fact.metric for fact in fitting}
+            if len(metrics) == 1 and all(fact.value is not None for fact in fitting):
+                page, fact = next((page, fact) for page, fact in facts if fact is fitting[0])
+                return Verdict(
+                    verdict="changed",
+                    detail=f"gpu-wiki/{page.path}:L{fact.line} states {fact.shown} now; "
+                    "the statement predates the page",
+                    line=fact.line,
+                    predates=True,
+                )
+        return Verdict(verdict="ok", detail="says that the wiki lacks the value")
 
     def _readings(self, labels: Sequence[str]) -> list[Reading]:
         """The label read from near to wide; a chip named wide holds for the near words too."""
         found = []
         for label in labels:
-            words = tokens(label)
+            words = tokens(without_accumulator(label))
             chips, rest, strange = self.names.find(words)
             found.append(Reading(chips=chips, topic=topic(rest), strange=strange))
             if "pcie" in words and "pcie" not in rest:
@@ -88,28 +128,40 @@ class Judge:
         readings: Sequence[Reading],
     ) -> Verdict:
         facts = self._matching(page, readings)
+        claim = claim_of(citation)
         asked = next((r.topic.density for r in readings if r.topic.density), None)
-        if asked:
+        if asked and not (asked == "dense" and claim.sparse):
             facts = [fact for fact in facts if fact.basis.density in (None, asked)]
         here = [fact for fact in facts if lines is not None and fact.line in lines]
-        equal = [fact for fact in facts if _equal(value, fact)]
-        if found := _first(equal, lines, used=True):
-            return Verdict(verdict="ok", detail=_basis_note(found.basis))
-        if lines is not None and self._says_in_prose(page, lines, value, readings):
+        alike = [fact for fact in facts if equal(value, fact)]
+        rounds = [fact for fact in facts if rounded(value, fact.value, fact.unit)]
+        if found := first(alike, lines, claim):
+            return Verdict(verdict="ok", detail=basis_note(found.basis))
+        if found := first(rounds, lines, claim):
+            return Verdict(verdict="ok", detail=f"rounded; L{found.line} states {found.shown}")
+        if lines is not None and self._says_in_prose(page, lines, value, readings, claim):
             return Verdict(verdict="ok", detail="a sentence on the cited line says so")
-        used = [fact for fact in equal if fact.used]
-        if used:
-            return _elsewhere(citation, page, used, here, asked)
-        if equal:
-            return _replaced(page, facts, equal[0])
+        return (
+            by_value(page, facts, (alike, rounds), here, claim, citation.anchor)
+            or self._of_another(value, page, facts, here)
+            or self._different(value, page, lines, (facts, here), citation.anchor)
+        )
+
+    def _of_another(
+        self, value: Quantity, page: Page, facts: Sequence[Fact], here: Sequence[Fact]
+    ) -> Verdict | None:
+        """The digits of the cited line in a wrong unit, or the value of another chip."""
+        slip = next((fact for fact in here if fact.used and unit_slip(value, fact)), None)
+        if slip is not None:
+            return different_unit(value, slip)
         if facts and (other := self._other_chip(value, page, facts)):
             return Verdict(verdict="wrong_chip", detail=other)
-        return self._different(value, page, lines, (facts, here), citation.anchor)
+        return None
 
     def _matching(self, page: Page, readings: Sequence[Reading]) -> list[Fact]:
         """Facts of the page that the label speaks of, by its nearest words that fit any."""
         facts = page.facts if page.facts is not None else self._prose(page)
-        if exact := _verbatim(facts, [reading.topic.words for reading in readings]):
+        if exact := verbatim(facts, [reading.topic.words for reading in readings]):
             return exact
         for reading in readings:
             fitting = [
@@ -128,25 +180,33 @@ class Judge:
         return self.prose[page.path]
 
     def _says_in_prose(
-        self, page: Page, lines: range, value: Quantity, readings: Sequence[Reading]
+        self,
+        page: Page,
+        lines: range,
+        value: Quantity,
+        readings: Sequence[Reading],
+        claim: Claim,
     ) -> bool:
         if page.facts is None or any(fact.line in lines for fact in page.facts):
             return False
         return any(
-            fact.line in lines and fact.topic.covers(reading.topic) and _equal(value, fact)
+            fact.line in lines
+            and fact.topic.covers(reading.topic)
+            and equal(value, fact)
+            and not claim.misfit(fact)
             for fact in self._prose(page)
             for reading in readings
         )
 
     def _other_chip(self, value: Quantity, page: Page, facts: Sequence[Fact]) -> str:
         """The page of another chip that uses this very value for this metric."""
-        best = _closest_topic(facts)
+        best = closest_topic(facts)
         for other in self.knowledge.pages.values():
             if other.facts is None or not other.chips or other.chips & page.chips:
                 continue
             for fact in other.facts:
                 alike = fact.used and fact.metric == best.metric and fact.value is not None
-                if alike and fact.basis.density != "sparse" and _equal(value, fact):
+                if alike and fact.basis.density != "sparse" and equal(value, fact):
                     return (
                         f"{value.text} is the value of {', '.join(sorted(other.chips))} "
                         f"(gpu-wiki/{other.path}:L{fact.line}); this page states {best.shown}"
@@ -163,156 +223,20 @@ class Judge:
     ) -> Verdict:
         everywhere, here = facts
         if lines is None:
-            return Verdict(verdict="missing", detail=_no_place(page, anchor))
+            return Verdict(verdict="missing", detail=no_place(page, anchor))
         if not everywhere:
-            return Verdict(verdict="missing", detail=_nothing(page))
+            return Verdict(verdict="missing", detail=nothing(page))
         stated = [fact for fact in here if fact.used]
         for fact in stated:
-            if _replaces(value, fact):
+            if replaces(value, fact):
                 return Verdict(
                     verdict="changed",
                     detail=f"L{fact.line} states {fact.shown} now",
                     line=fact.line,
                 )
-        best = stated[0] if stated else _closest_topic(everywhere)
+        best = stated[0] if stated else closest_topic(everywhere)
         return Verdict(
             verdict="wrong_value",
-            detail=f"L{best.line} states {best.shown}{_unit_note(value, best)}",
+            detail=f"L{best.line} states {best.shown}{unit_note(value, best)}",
             line=best.line,
         )
-
-
-def _verbatim(facts: Sequence[Fact], labels: Sequence[frozenset[str]]) -> list[Fact]:
-    """Facts whose own words make up most of a label; the longest wording wins."""
-    sized = [
-        (len(own), fact)
-        for fact in facts
-        if (own := frozenset(tokens(fact.words)))
-        and any(own <= label and 2 * len(own) > len(label) for label in labels)
-    ]
-    longest = max((size for size, _ in sized), default=0)
-    return [fact for size, fact in sized if size == longest]
-
-
-def _equal(value: Quantity, fact: Fact) -> bool:
-    kib = fact.metric.startswith(_KIB_METRICS)
-    return same(value, fact.value, fact.unit, kib=kib)
-
-
-def _replaces(value: Quantity, fact: Fact) -> bool:
-    """Whether the line now holds a number near the cited one, in a unit of the same kind."""
-    if not isinstance(fact.value, float) or value.number is None:
-        return value.is_unknown != (fact.value is None)
-    if QUANTITY[value.unit] != QUANTITY[fact.unit]:
-        return False
-    if value.number == fact.value and value.unit != fact.unit:
-        return False  # GiB for GB, TFLOPS for PFLOPS: a wrong unit, not a new value
-    return close(to_base(value.number, value.unit), to_base(fact.value, fact.unit), NEAR)
-
-
-def _lines(page: Page, anchor: Anchor) -> range | None:
-    """The lines that an anchor names, or None when they are not there."""
-    if anchor.first is not None:
-        last = max(anchor.last or anchor.first, anchor.first)
-        if anchor.first >= 1 and last <= len(page.lines):
-            return range(anchor.first, last + 1)
-        return None
-    wanted = _slug(anchor.section)
-    best: tuple[int, range] | None = None
-    for title, first, last in page.sections:
-        slug = _slug(title)
-        if slug and wanted.startswith(slug) and (best is None or len(slug) > best[0]):
-            best = (len(slug), range(first, last + 1))
-    return best[1] if best else None
-
-
-def _slug(text: str) -> str:
-    return "".join(tokens(text))
-
-
-def _nothing(page: Page) -> str:
-    return f"gpu-wiki/{page.path} states nothing of this metric"
-
-
-def _no_place(page: Page, anchor: Anchor) -> str:
-    if anchor.first is not None:
-        return f"gpu-wiki/{page.path} has {len(page.lines)} lines"
-    if anchor.section:
-        return f"gpu-wiki/{page.path} has no section {anchor.section!r}"
-    return "the citation names neither line nor section"
-
-
-def _reference(page: Page, lines: range | None, anchor: Anchor) -> Verdict:
-    if lines is None:
-        return Verdict(verdict="missing", detail=_no_place(page, anchor))
-    return Verdict(verdict="ok", detail="names a place, no value to compare")
-
-
-def _first(facts: Iterable[Fact], lines: range | None, *, used: bool) -> Fact | None:
-    if lines is None:
-        return None
-    return next((fact for fact in facts if fact.line in lines and fact.used == used), None)
-
-
-def _elsewhere(
-    citation: Citation,
-    page: Page,
-    used: Sequence[Fact],
-    here: Sequence[Fact],
-    asked: str | None,
-) -> Verdict:
-    """The value stands on the page, but not on the cited line."""
-    start = citation.anchor.first or 0
-    fact = min(used, key=lambda row: (row.basis.density == "sparse", abs(row.line - start)))
-    if fact.basis.density == "sparse" and asked is None:
-        dense = next((row for row in here if row.metric == fact.metric and row.used), None)
-        if dense is not None:
-            return Verdict(
-                verdict="wrong_value",
-                detail=f"that is the sparse figure (L{fact.line}); L{dense.line} states "
-                f"{dense.shown} {dense.basis.density or ''}".rstrip(),
-                line=dense.line,
-            )
-    return Verdict(
-        verdict="moved",
-        detail=f"stands on gpu-wiki/{page.path}:L{fact.line} now",
-        line=fact.line,
-    )
-
-
-def _replaced(page: Page, facts: Sequence[Fact], old: Fact) -> Verdict:
-    used = next((fact for fact in facts if fact.used and fact.metric == old.metric), None)
-    now = f"gpu-wiki/{page.path}:L{used.line} uses {used.shown}" if used else "no value is used"
-    why = f" ({old.reason})" if old.reason else ""
-    return Verdict(
-        verdict="changed",
-        detail=f"L{old.line} lists it under Disagreements{why}; {now}",
-        line=used.line if used else None,
-    )
-
-
-def _closest_topic(facts: Sequence[Fact]) -> Fact:
-    """The used fact with the fewest words that the label did not say."""
-    return min(
-        facts,
-        key=lambda fact: (
-            not fact.used,
-            fact.basis.density == "sparse",
-            len(fact.topic.concepts),
-            fact.line,
-        ),
-    )
-
-
-def _basis_note(basis: Basis) -> str:
-    return f"{basis.density} figure" if basis.density == "sparse" else ""
-
-
-def _unit_note(value: Quantity, fact: Fact) -> str:
-    if value.number is None or not isinstance(fact.value, float):
-        return ""
-    if QUANTITY[value.unit] != QUANTITY[fact.unit] or (
-        value.number == fact.value and value.unit != fact.unit
-    ):
-        return f", and {value.unit or 'a bare number'} is not {fact.unit or 'a count'}"
-    return ""

@@ -10,8 +10,9 @@ import msgspec
 
 from kbs_engine.errors import WikiError
 from kbs_engine.facts import Basis, Spec
+from kbs_ingest.audit.chipnames import ChipNames
 from kbs_ingest.audit.tables import Disagreement, PageTables, read_tables
-from kbs_ingest.audit.words import ChipNames, Topic, tokens, topic
+from kbs_ingest.audit.words import Topic, tokens, topic
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.hardware import HardwareFront, MeasuredFront, SpecPage
 from kbs_ingest.wiki.markdown import parse
@@ -150,10 +151,24 @@ def knowledge_of(
 
 def _names(pages: Iterable[SpecPage]) -> dict[str, tuple[str, ...]]:
     return {
-        page.front.id: (page.front.name, *page.front.aliases, *page.front.ambiguous)
+        page.front.id: (
+            page.front.name,
+            *page.front.aliases,
+            *page.front.ambiguous,
+            *(f"{page.front.id} {size}" for size in _sizes(page)),
+        )
         for page in pages
         if isinstance(page.front, HardwareFront)
     }
+
+
+def _sizes(page: SpecPage) -> list[str]:
+    """Memory sizes as names carry them: ``80GB``, of GiB too."""
+    return [
+        f"{spec.value:.12g}GB"
+        for spec in page.specs
+        if spec.metric == "memory_capacity" and isinstance(spec.value, float)
+    ]
 
 
 def _users(pages: Mapping[str, SpecPage]) -> dict[str, frozenset[str]]:

@@ -12,6 +12,7 @@ from kbs_ingest.audit.words import tokens, topic
 
 _NUMBER = re.compile(rf"(?<![\w.,:/-])({NUMBER})(?:\s*({UNIT}))?(?![\w/])")
 _WORDS = re.compile(r"\b(HBM\d\w*|GDDR\d\w*|gfx\d+\w*|sm_\d+\w*)\b")
+_CLAUSE = re.compile(r"[;:]\s|,\s|\.\s|[()]")
 _MAX_LINE = 2000
 
 
@@ -31,11 +32,14 @@ def prose_facts(page: Page) -> tuple[Fact, ...]:
         if not line.strip() or len(line) > _MAX_LINE:
             continue
         context = topic(tokens(f"{heading} {header} {line}"))
-        basis = Basis(density=topic(tokens(line)).density)
+        overall = _basis(line)
+        clauses = [(part, _basis(part)) for part in _CLAUSE.split(line)]
         texts = [found[0] for found in _NUMBER.finditer(line)]
         texts.extend(found[0] for found in _WORDS.finditer(line))
         texts.extend(_split_cells(line))
         for text in texts:
+            own = next((basis for part, basis in clauses if text in part), Basis())
+            basis = own if own.density or own.scope or len(clauses) == 1 else overall
             value = parse_quantity(text)
             if value is None:
                 continue
@@ -51,6 +55,14 @@ def prose_facts(page: Page) -> tuple[Fact, ...]:
                 )
             )
     return tuple(facts)
+
+
+def _basis(text: str) -> Basis:
+    """Density and scope as far as a text says one of them alone."""
+    words = tokens(text)
+    both = "dense" in words and bool({"sparse", "sparsity"} & set(words))
+    density = None if both else topic(words).density
+    return Basis(density=density, scope="die" if {"die", "gcd"} & set(words) else None)
 
 
 def _split_cells(line: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import threading
@@ -87,6 +88,7 @@ def audit_file(path: Path, judge: Judge, *, fix: bool = False) -> FileReport:
                 text=_clean(citation.text),
                 detail=f"{verdict.detail}{'; re-anchored' if mend else ''}",
                 fixed=mend,
+                predates=verdict.predates,
             )
         )
     if edits:
@@ -122,7 +124,7 @@ def _read(path: Path) -> tuple[bytes, str]:
                 return b"", "binary, skipped"
             return head + file.read(MAX_BYTES), ""
     except OSError as error:
-        return b"", f"cannot be read: {error.strerror}"
+        return b"", f"cannot be read: {_why(error)}"
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
@@ -132,9 +134,25 @@ def _files(paths: Sequence[Path]) -> Iterator[Path]:
         elif path.exists():
             yield path
         else:
-            raise UsageError(
-                "no such file or folder", where=str(path), remedy="name what is to be audited"
-            )
+            raise UsageError(_absence(path), where=str(path), remedy="name what is to be audited")
+
+
+def _absence(path: Path) -> str:
+    """Why a path leads to nothing."""
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return _why(error)
+        if path.is_symlink():
+            return f"the link leads to {path.readlink()}, where no such file or folder is"
+    return "no such file or folder"
+
+
+def _why(error: OSError) -> str:
+    if error.errno == errno.ELOOP:
+        return "a loop of symbolic links, which leads to no file"
+    return error.strerror or "the system gives no reason"
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -24,6 +24,10 @@ _LAST_VALUE = re.compile(rf"(?<![\w.,])({NUMBER})\s*({UNIT})(?![\w/])")
 _CLAUSE = re.compile(r"[.;•!?]\s|,\s|\s[-–—]\s|:\s|[(\[]")
 _BULLET = re.compile(r"^\s*(?:[-*+•>]|\d+[.)]|#+|//+|#)\s+")
 _COMMENT = re.compile(r"//|/\*|\s#|^#")
+_REMARK = re.compile(r"^[`\"'*]*\s*\([^()]{0,200}\)")
+"""What stands in brackets right behind a citation belongs to it, not to the next one."""
+_NEXT = re.compile(r"[;,|]|\.\s")
+_STOP = re.compile(r";|\.\s")
 _REACH = 1000
 """A label does not begin farther before its citation."""
 _SHOWN = 200
@@ -75,14 +79,26 @@ def _in_piece(piece: Piece, before: str) -> Iterator[Citation]:
         segment = text[max(end, cite.start() - _REACH) : cite.start()]
         if piece.prose is not None:
             segment = _COMMENT.split(segment)[-1]
+        if end:
+            segment = _REMARK.sub("", segment)
         if cite["arrow"] and not segment.strip(_TRAILING + "|"):
             segment = before
         yield _citation(piece, cite, segment)
         end = cite.end()
 
 
+def _after(piece: Piece, end: int) -> str:
+    """What the same statement says after its citation; another citation ends it sooner."""
+    rest = piece.text[end : end + _REACH]
+    following = _CITE.search(rest)
+    if following:
+        return _NEXT.split(rest[: following.start()], maxsplit=1)[0]
+    return rest if piece.row is not None else _STOP.split(rest, maxsplit=1)[0]
+
+
 def _citation(piece: Piece, cite: re.Match[str], segment: str) -> Citation:
     labels, value = _statement(piece, segment.rstrip(_TRAILING), cite.start())
+    between = segment.rpartition(value.text)[2] if value and value.text in segment else ""
     if not cite["arrow"] and not _is_direct(segment, value):
         value = None
     first = int(cite["first"]) if cite["first"] else None
@@ -97,6 +113,7 @@ def _citation(piece: Piece, cite: re.Match[str], segment: str) -> Citation:
         value=value,
         path=path,
         anchor=Anchor(first=first, last=last, section=(cite["section"] or "").strip()),
+        beside=f"{between} {_after(piece, cite.end())}".strip(),
         span=piece.raw_span(cite.start("first"), cite.end("first"))
         if first is not None and first == last
         else None,

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal, InvalidOperation
 
 from kbs_engine.units import QUANTITY, to_base
 from kbs_ingest.audit.model import Quantity
 
 _EXACT = 1e-9
 _PREFIX = {"k": "K", "K": "K", "M": "M", "G": "G", "T": "T", "P": "P"}
-NUMBER = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)"
+_TIMES = r"\s?[×·*xX]\s?10(?:(?:\^|\*\*)\{?[+-]?\d{1,2}\}?|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})"
+NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][+-]?\d{{1,3}}|{_TIMES})?)"
 UNIT = (
-    r"(?:[KkMGTP]i?B(?:/s(?:ec(?:ond)?)?|ps)?"
+    r"(?:[KkMGTP]i?B(?:/s(?:ec(?:ond)?)?|ps)?|B(?:ytes?)?/s(?:ec(?:ond)?)?|bytes?/s(?:ec(?:ond)?)?"
     r"|B/clk(?:/\w+)?|(?:FL)?OPS?/(?:clk|clock|cycle)/(?:unit|SM|CU)"
     r"|[GTP](?:FL)?OPs?/s|[GTP](?:FL)?OPS|[GTP](?:fl)ops|[GTP](?:FL)OPs"
-    r"|[MG]Hz|[nuµμm]s|[Ww]atts?|W|bytes?|B)"
+    r"|(?:FL)?OPS|FLOPs?/s|[MG]?Hz|[nuµμm]s|[Ww]atts?|W|bytes?|B)"
 )
 _VALUE = re.compile(rf"^[~≈<>≤≥±+]?\s*(?P<num>{NUMBER})\s*(?P<unit>{UNIT})?(?![\w.%])(?P<rest>.*)$")
+_POWER = re.compile(r"[×·*xX]\s?10")
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_MIN_DIGITS = 3
+"""A value printed with fewer significant digits is no rounding that one could check."""
 _WORD = re.compile(r"^[A-Za-z][\w.+-]{0,39}$")
+_LEADING = re.compile(NUMBER)
 _MARKUP = " \t*_`\"'()[]"
 
 
@@ -30,14 +37,36 @@ def parse_quantity(text: str) -> Quantity | None:
             text = text[len(vague) :].strip(_MARKUP)
     if found := _VALUE.match(text):
         shown = f"{found['num']} {found['unit'] or ''}".strip()
-        number = float(found["num"].replace(",", ""))
-        if not math.isfinite(number):
+        number = float(_plain_number(found["num"]))
+        factor, unit = _known(canonical_unit(found["unit"] or ""))
+        if not math.isfinite(number * factor):
             return None
-        return Quantity(number=number, unit=canonical_unit(found["unit"] or ""), text=shown)
+        return Quantity(number=number * factor, unit=unit, text=shown)
     first = text.split(" (", 1)[0].strip(_MARKUP)
     if _WORD.match(first):
         return Quantity(number=None, word=first, text=first)
     return None
+
+
+def _plain_number(text: str) -> str:
+    """``3,350`` and ``3.35 × 10^12`` as Python writes them."""
+    text = text.replace(",", "").translate(_RAISED)
+    power = _POWER.search(text)
+    if power is None:
+        return text
+    return f"{text[: power.start()].strip()}e{text[power.end() :].strip('^*{}')}"
+
+
+def _known(unit: str) -> tuple[float, str]:
+    """Factor and unit where ``SPEC_UNITS`` has a smaller or larger one alone."""
+    if unit in QUANTITY:
+        return 1.0, unit
+    for ending in ("B/s", "B"):
+        if unit.endswith(ending):
+            prefix = unit.removesuffix(ending)
+            step = 1024.0 if prefix.endswith("i") else 1000.0
+            return step ** (" KMGTP".index(prefix[:1])), ending
+    return 1.0, ""
 
 
 def canonical_unit(text: str) -> str:
@@ -47,7 +76,7 @@ def canonical_unit(text: str) -> str:
         return text
     low = text.casefold()
     if low.startswith(("watt", "byte")):
-        return "W" if low.startswith("watt") else "B"
+        return "W" if low.startswith("watt") else f"B{'/s' if '/' in low else ''}"
     if "/c" in low:
         head = text.split("/", 1)[0].upper().removesuffix("S")
         return "B/clk" if head == "B" and low.count("/") == 1 else f"{head}/clk/unit"
@@ -74,6 +103,25 @@ def same(value: Quantity, number: float | str | None, unit: str, *, kib: bool = 
     if QUANTITY[written] != QUANTITY[unit]:
         return False
     return close(to_base(value.number, written), to_base(number, unit), _EXACT)
+
+
+def rounded(value: Quantity, number: float | str | None, unit: str) -> bool:
+    """Whether a number is the stated one, rounded to the three or more digits printed."""
+    found = _LEADING.match(value.text)
+    if not isinstance(number, float) or value.number is None or found is None:
+        return False
+    if QUANTITY[value.unit] != QUANTITY[unit] or not unit:
+        return False
+    try:
+        printed = Decimal(_plain_number(found[0]))
+    except InvalidOperation:
+        return False
+    parts = printed.as_tuple()
+    if not printed or not isinstance(parts.exponent, int) or len(parts.digits) < _MIN_DIGITS:
+        return False
+    base = to_base(value.number, value.unit)
+    half = abs(base * float(Decimal(5).scaleb(parts.exponent - 1) / printed))
+    return abs(base - to_base(number, unit)) <= half * (1 + _EXACT)
 
 
 def close(value: float, other: float, tolerance: float) -> bool:

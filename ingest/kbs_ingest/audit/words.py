@@ -1,9 +1,9 @@
-"""What a label speaks of: the discriminating words of a metric, and the chip it names."""
+"""What a label speaks of: the discriminating words of a metric."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -59,12 +59,8 @@ _ALIKE: dict[str, str] = {
 DTYPES = frozenset(
     {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4", "int32"}
 )
-_VENDOR = frozenset({"nvidia", "amd", "instinct", "geforce", "radeon", "tesla", "gpu"})
-_CHIP_LIKE = re.compile(
-    r"(?:mi\d{3}[a-z]?|g[bh]\d{3}|a\d{2,3}|(?!.(?:16|32|64|96|128|256|512)$)[bhlv]\d{2,3})"
-)
-"""What looks like a part number; ``b128`` and ``v64`` are widths."""
-_MAX_NAME_TOKENS = 8
+_NEGATIONS = frozenset({"no", "not", "non", "without"})
+_GENITIVE = re.compile(r"(?<=\w)['’]s\b|(?<=\b[A-Z]\d\d)(?<!L40)s\b|(?<=\b[A-Z]\d\d\d)s\b")
 
 
 class Topic(msgspec.Struct, frozen=True):
@@ -89,8 +85,8 @@ class Topic(msgspec.Struct, frozen=True):
 
 
 def tokens(text: str) -> list[str]:
-    """Lower-case words and numbers."""
-    return _TOKEN.findall(text.casefold())
+    """Lower-case words and numbers; ``H100's`` and ``H100s`` are the H100."""
+    return _TOKEN.findall(_GENITIVE.sub("", text).casefold())
 
 
 def topic(words: Iterable[str]) -> Topic:
@@ -107,52 +103,9 @@ def topic(words: Iterable[str]) -> Topic:
             position += 2
             continue
         if word in ("dense", "sparse", "sparsity"):
-            density = "dense" if word == "dense" else "sparse"
+            negated = position > 0 and listed[position - 1] in _NEGATIONS
+            density = "dense" if (word == "dense") != negated else "sparse"
         if concept := _ALIKE.get(word):
             found.add(concept)
         position += 1
     return Topic(frozenset(found), density, "die" in listed or "gcd" in listed, frozenset(listed))
-
-
-class ChipNames:
-    """Names that a label may call a chip by, each with the chips that it fits."""
-
-    def __init__(self, names: Mapping[str, Iterable[str]]) -> None:
-        """``names`` maps a chip id to everything it is called."""
-        self.by_key: dict[str, frozenset[str]] = {}
-        for chip, called in names.items():
-            for name in (chip, *called):
-                self._add(tokens(name), chip)
-
-    def _add(self, words: list[str], chip: str) -> None:
-        while words:
-            key = "".join(words)
-            if not key.isdigit() and len(key) > 1 and any(char.isdigit() for char in key):
-                self.by_key[key] = self.by_key.get(key, frozenset()) | {chip}
-            if words[0] not in _VENDOR:
-                return
-            words = words[1:]
-
-    def find(self, words: list[str]) -> tuple[frozenset[str], list[str], str]:
-        """Chips that the words name, the words that remain, and an unknown chip's name.
-
-        The longest name wins; what several names mean together is their union.
-        """
-        chips: frozenset[str] = frozenset()
-        rest: list[str] = []
-        strange = ""
-        position = 0
-        while position < len(words):
-            for size in range(min(_MAX_NAME_TOKENS, len(words) - position), 0, -1):
-                known = self.by_key.get("".join(words[position : position + size]))
-                if known:
-                    chips |= known
-                    position += size
-                    break
-            else:
-                word = words[position]
-                if _CHIP_LIKE.fullmatch(word):
-                    strange = word
-                rest.append(word)
-                position += 1
-        return chips, rest, "" if chips else strange

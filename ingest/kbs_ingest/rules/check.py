@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import string
 from collections.abc import Iterable, Sequence
 
@@ -12,6 +14,9 @@ from kbs_ingest.rules.columns import TEXT, Columns
 from kbs_ingest.rules.evaluate import Condition
 from kbs_ingest.rules.sql import Parser, RefusalError
 
+MAX_WIDTH = 40
+"""Widest field and longest fraction of a message; a longer one is padding that nobody reads."""
+_DIGITS = re.compile(r"\d+")
 _NUMERIC = ("INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
 
 
@@ -52,6 +57,12 @@ class ConditionChecker:
                 continue
             if spec in HUMAN_SPECS and name not in TEXT:
                 continue
+            if wide := _too_wide(spec or ""):
+                found.append(
+                    f"the message formats {name} with a width or precision of {wide}; "
+                    f"at most {MAX_WIDTH}"
+                )
+                continue
             try:
                 format("word" if name in TEXT else 1.0, spec or "")
             except ValueError as problem:
@@ -89,9 +100,22 @@ class ConditionChecker:
                 found.append((field, f"is a {kind.lower()}, not a boolean"))
             if field != "when" and not kind.startswith(_NUMERIC):
                 found.append((field, f"is a {kind.lower()}, not a number"))
+            elif lost := self._lost_constant(expression):
+                found.append((field, lost))
             elif field != "when" and not self.parser.columns(expression):
                 found.extend((field, message) for message in self._constant(expression))
         return found
+
+    def _lost_constant(self, expression: str) -> str:
+        """Why a part without columns has no finite value, the same for every profile."""
+        for part in self.parser.constants(expression):
+            query = f"SELECT TRY(({part})::DOUBLE)"
+            answer = self.parser.connection.execute(query).fetchone()
+            value = answer[0] if answer else None
+            if value is None or not math.isfinite(value):
+                shown = "has no value" if value is None else "is infinite"
+                return f"{part} {shown} for every profile"
+        return ""
 
     def _constant(self, expression: str) -> list[str]:
         """What is wrong with a share that is the same for every profile."""
@@ -101,6 +125,15 @@ class ConditionChecker:
         if value is None:
             return ["has no value"]
         return [] if 0 <= value <= 1 else [f"is {value:g}, outside 0–1"]
+
+
+def _too_wide(spec: str) -> str:
+    """The first number of a format spec that is over the bound, or an empty string."""
+    for found in _DIGITS.findall(spec):
+        digits = found.lstrip("0")
+        if len(digits) > len(str(MAX_WIDTH)) or int(digits or 0) > MAX_WIDTH:
+            return digits if len(digits) < len("1000000") else f"{len(digits)} digits"
+    return ""
 
 
 def _empty(row: str, columns: Sequence[str]) -> str:

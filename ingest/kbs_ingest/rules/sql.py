@@ -62,11 +62,30 @@ class Parser:
             raise RefusalError(msg) from error
         return frozenset(found)
 
-    def _tree(self, expression: str) -> dict[str, Any]:
+    def constants(self, expression: str) -> list[str]:
+        """The SQL of every function call and operation in which no column stands, inner first."""
+        statement = self._statement(expression)
+        select = statement["statements"][0]["node"]
+        found: list[dict[str, Any]] = []
+        _fixed(select["select_list"][0], found)
+        texts = []
+        for node in found:
+            select["select_list"] = [node]
+            row = self.connection.execute(
+                "SELECT json_deserialize_sql(?::JSON)", [json.dumps(statement)]
+            ).fetchone()
+            texts.append(str(row[0]).removeprefix("SELECT ") if row else "")
+        return [text for text in texts if text]
+
+    def _statement(self, expression: str) -> dict[str, Any]:
         row = self.connection.execute(
             "SELECT json_serialize_sql(?)", [f"SELECT ({expression}\n)"]
         ).fetchone()
         answer: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
+        return answer
+
+    def _tree(self, expression: str) -> dict[str, Any]:
+        answer = self._statement(expression)
         if answer.get("error"):
             said = str(answer.get("error_message", "not an expression")).split("\n")[0]
             msg = f"not one SQL expression: {said}"
@@ -113,17 +132,7 @@ def lock(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 
 
 def _walk(node: dict[str, Any], found: set[str]) -> None:
-    checks = {
-        "CONSTANT": _constant,
-        "COLUMN_REF": _column,
-        "FUNCTION": _function,
-        "OPERATOR": _operator,
-        "COMPARISON": _comparison,
-        "BETWEEN": _comparison,
-        "CONJUNCTION": _conjunction,
-        "CASE": _case,
-    }
-    check = checks.get(str(node.get("class")))
+    check = _CHECKS.get(str(node.get("class")))
     if check is None:
         what = str(node.get("class", "this")).replace("_", " ").lower()
         msg = f"{what} is not allowed in a rule"
@@ -133,6 +142,16 @@ def _walk(node: dict[str, Any], found: set[str]) -> None:
         raise RefusalError(msg)
     for child in check(node, found):
         _walk(child, found)
+
+
+def _fixed(node: dict[str, Any], found: list[dict[str, Any]]) -> bool:
+    """Whether no column stands below ``node``; gathers functions of which that is true."""
+    children = _CHECKS[str(node["class"])](node, set())
+    verdicts = [_fixed(child, found) for child in children]  # all are visited
+    fixed = all(verdicts)
+    if fixed and node["class"] == "FUNCTION":
+        found.append(node)
+    return fixed and node["class"] != "COLUMN_REF"
 
 
 def _constant(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
@@ -195,3 +214,15 @@ def _conjunction(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
 def _case(node: dict[str, Any], _: set[str]) -> list[dict[str, Any]]:
     parts = [check[part] for check in node["case_checks"] for part in ("when_expr", "then_expr")]
     return [*parts, node["else_expr"]] if node.get("else_expr") else parts
+
+
+_CHECKS = {
+    "CONSTANT": _constant,
+    "COLUMN_REF": _column,
+    "FUNCTION": _function,
+    "OPERATOR": _operator,
+    "COMPARISON": _comparison,
+    "BETWEEN": _comparison,
+    "CONJUNCTION": _conjunction,
+    "CASE": _case,
+}

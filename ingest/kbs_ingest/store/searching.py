@@ -20,11 +20,7 @@ RRF_K = 60
 DEPTH = 100
 MAX_LIMIT = 1000
 MAX_ROWS = 3
-INCLUDED = {
-    "hardware": ("hardware", "limits", "measured", "spec"),
-    "method": ("method", "method_words"),
-    "symptom": ("symptom", "symptom_words"),
-}
+INCLUDED = {"hardware": ("hardware", "limits", "measured", "spec")}
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,8 +8,9 @@ from kbs_engine.facts import Chip, Spec
 from kbs_ingest.wiki.checks import check_chip
 from kbs_ingest.wiki.faults import Faults, near
 from kbs_ingest.wiki.hardware import HardwareFront, MeasuredFront, SpecPage
+from kbs_ingest.wiki.identity import check_identity
 from kbs_ingest.wiki.model import ChipPage
-from kbs_ingest.wiki.names import normalise
+from kbs_ingest.wiki.part_names import check_names
 
 
 def build_chips(
@@ -41,7 +42,8 @@ def build_chips(
         )
         chips[id_] = ChipPage(chip=chip, ambiguous=head.ambiguous, exceptions=page.exceptions)
         check_chip(chips[id_], faults)
-    _check_names(pages, faults)
+    check_identity(pages, faults)
+    check_names(pages, faults)
     return chips
 
 
@@ -108,43 +110,3 @@ def _identity(spec: Spec) -> tuple[object, ...]:
 def _for_chip(spec: Spec, chip: str) -> Spec:
     fields = {name: getattr(spec, name) for name in spec.__struct_fields__}
     return Spec(**{**fields, "chip": chip})
-
-
-def _check_names(pages: Mapping[str, SpecPage], faults: Faults) -> None:
-    owners: dict[str, str] = {}
-    shared: list[tuple[str, str]] = []
-    for id_, page in sorted(pages.items()):
-        head = page.front
-        if not isinstance(head, HardwareFront):
-            continue
-        names = [("id", id_), ("name", head.name)]
-        own = set()
-        for number, alias in enumerate(head.aliases):
-            key, where = normalise(alias), page.part.at("aliases", number)
-            if key in own:
-                faults.add(where, f"the alias {alias!r} stands twice", "remove one")
-            own.add(key)
-            _claim(owners, key, id_, alias, where, faults)
-        for field, name in names:
-            _claim(owners, normalise(name), id_, name, page.part.at(field), faults)
-        for number, name in enumerate(head.ambiguous):
-            shared.append((name, page.part.at("ambiguous", number)))
-    for name, where in shared:
-        if normalise(name) in owners:
-            faults.add(
-                where,
-                f"{name!r} is called ambiguous and names {owners[normalise(name)]}",
-                "take it out of the aliases",
-            )
-
-
-def _claim(
-    owners: dict[str, str], key: str, owner: str, name: str, where: str, faults: Faults
-) -> None:
-    other = owners.setdefault(key, owner)
-    if other != owner:
-        faults.add(
-            where,
-            f"{name!r} names {other} already",
-            "keep it on one page; where several parts share it, list it as ambiguous on each",
-        )

@@ -79,7 +79,10 @@ def read_signature(part: YamlPart, path: str, faults: Faults) -> SignatureFile |
                     "put it into signatures/probes/ and give its name",
                 )
     citation = Citation(path=path, line=part.line("method"))
-    return SignatureFile(signature=signature, raw=part.value, citation=citation)
+    probes_line = part.line("probes") if probes else 0
+    return SignatureFile(
+        signature=signature, raw=part.value, citation=citation, probes_line=probes_line
+    )
 
 
 def read_cases(part: YamlPart, path: str, faults: Faults) -> list[Case]:

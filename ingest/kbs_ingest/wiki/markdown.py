@@ -75,6 +75,16 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark").enable("table")
 
 
+def unify_lines(text: str) -> str:
+    r"""The text with ``\n`` as its only line end, so that every reader counts the same lines.
+
+    A file of ``\r`` alone has lines too; a stray ``\r`` among ``\n`` is a space, because editors
+    and grep do not count it.
+    """
+    text = text.replace("\r\n", "\n")
+    return text.replace("\r", " " if "\n" in text else "\n")
+
+
 def split_cells(line: str) -> tuple[str, ...]:
     r"""The cells of one table line; ``\|`` is a pipe inside a cell (GitHub's rule)."""
     line = line.strip()
@@ -112,7 +122,7 @@ def split_front(text: str, where: str) -> tuple[str | None, str]:
 
 def parse(text: str, where: str) -> Document:
     """Read a page; broken tables are listed in ``faults``, an unclosed front matter raises."""
-    front, body = split_front(text, where)
+    front, body = split_front(unify_lines(text), where)
     lines = body.split("\n")
     tokens = _parser().parse(body)
     faults: list[WikiError] = []

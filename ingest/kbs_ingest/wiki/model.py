@@ -30,6 +30,8 @@ class SignatureFile(msgspec.Struct, frozen=True, kw_only=True):
     signature: Signature
     raw: dict[str, Any]
     citation: Citation
+    probes_line: int = 0
+    """The line of ``probes:``, 0 without one."""
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

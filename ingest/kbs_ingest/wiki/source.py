@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +12,7 @@ import msgspec
 
 from kbs_engine.errors import WikiError
 from kbs_ingest.wiki.faults import Faults
+from kbs_ingest.wiki.markdown import unify_lines
 
 MAX_BYTES = 2 * 1024 * 1024
 TEXT_SUFFIXES = frozenset({".md", ".yaml", ".yml"})
@@ -64,7 +66,7 @@ class WikiFile(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The content; WikiError when it is not UTF-8."""
         try:
-            return self.data.decode("utf-8-sig").replace("\r\n", "\n")
+            return unify_lines(self.data.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
             line = self.data[: error.start].count(b"\n") + 1
             raise WikiError(
@@ -118,20 +120,30 @@ def read_files(root: WikiRoot, faults: Faults) -> list[WikiFile]:
                 "copy the file into the wiki instead of linking it",
             )
             continue
-        if path.stat().st_size > MAX_BYTES:
+        data = _data(path, f"{shown}:1", faults)
+        if data is not None:
+            files.append(WikiFile(root=root, relative=relative, data=data))
+    return sorted(files, key=lambda file: file.relative)
+
+
+def _data(path: Path, where: str, faults: Faults) -> bytes | None:
+    """The content of a regular file of bearable size; None with a fault for anything else."""
+    try:
+        state = path.stat()
+        if not stat.S_ISREG(state.st_mode):
+            faults.add(where, "is no regular file (a pipe, socket or device)", "take it away")
+            return None
+        if state.st_size > MAX_BYTES:
             faults.add(
-                f"{shown}:1",
-                f"has {path.stat().st_size} bytes, more than {MAX_BYTES}",
+                where,
+                f"has {state.st_size} bytes, more than {MAX_BYTES}",
                 "split it into smaller pages",
             )
-            continue
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            faults.add(f"{shown}:1", f"cannot be read: {error.strerror}", "check its permissions")
-            continue
-        files.append(WikiFile(root=root, relative=relative, data=data))
-    return sorted(files, key=lambda file: file.relative)
+            return None
+        return path.read_bytes()
+    except OSError as error:
+        faults.add(where, f"cannot be read: {error.strerror}", "check its permissions")
+        return None
 
 
 def _walk(root: WikiRoot, faults: Faults) -> Iterator[Path]:

@@ -8,15 +8,19 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_ingest.wiki.markdown import unify_lines
 from kbs_ingest.wiki.places import shown_path
 from kbs_ingest.wiki.source import WikiRoot
 from kbs_ingest.wikicheck.collect import READER_ARITHMETIC, collect
+from kbs_ingest.wikicheck.conditions import check_conditions
 from kbs_ingest.wikicheck.links import check_links
 from kbs_ingest.wikicheck.model import CheckReport, Collected, Collector, WikiFault
+from kbs_ingest.wikicheck.opcodes import check_opcodes
 from kbs_ingest.wikicheck.pages import check_pages
 from kbs_ingest.wikicheck.peaks import check_peaks
 from kbs_ingest.wikicheck.rows import check_rows
 from kbs_ingest.wikicheck.scaffold import HOLE
+from kbs_ingest.wikicheck.siblings import check_siblings
 
 _PEAK_CHECKS = frozenset(
     {
@@ -39,8 +43,11 @@ def check_wiki(paths: Sequence[Path]) -> CheckReport:
     out = Collector()
     out.found.extend(wiki.refused)
     compared = check_peaks(wiki, out)
+    check_conditions(wiki, out)
+    check_siblings(wiki, out)
     check_rows(wiki, out)
     bare = check_pages(wiki, out)
+    check_opcodes(wiki, out)
     cited, linked = check_links(wiki, out)
     _check_holes(wiki, out)
     return CheckReport(
@@ -71,7 +78,7 @@ def _check_holes(wiki: Collected, out: Collector) -> None:
     for file in wiki.files:
         if HOLE.encode() not in file.data:
             continue
-        text = file.data.decode("utf-8", "replace")
+        text = unify_lines(file.data.decode("utf-8", "replace"))
         for number, line in enumerate(text.split("\n"), start=1):
             for hole in _HOLE.finditer(line):
                 out.add(
@@ -94,7 +101,11 @@ def _without_echoes(found: Sequence[WikiFault]) -> list[WikiFault]:
         fault
         for fault in found
         if fault.check == "hole"
-        or not ((fault.file, fault.line) in holes or (fault.file, _echoed(fault)) in told)
+        or not (
+            (fault.file, fault.line) in holes
+            or (fault.file, _echoed(fault)) in told
+            or (_echoed(fault) and (fault.file, "unit_count") in told)
+        )
     ]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from kbs_engine.errors import WikiError
 from kbs_ingest.audit.tables import PageTables, read_tables
 from kbs_ingest.wiki.faults import Fault, Faults
+from kbs_ingest.wiki.identity import SAYS
 from kbs_ingest.wiki.load import read_together
 from kbs_ingest.wiki.markdown import parse
 from kbs_ingest.wiki.rootreader import RootReader
@@ -23,6 +24,7 @@ _BY_MESSAGE = (
     ("the source has no title", "source_title"),
     (" names ", "duplicate_alias"),
     ("the alias ", "duplicate_alias"),
+    (SAYS, "identity"),
 )
 READER_ARITHMETIC = ("dense_sparse_ratio", "peak_arithmetic", "measured_above_peak")
 """Checks that the reader makes too; its messages begin with their names."""

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from kbs_ingest.audit.judge import Judge
 from kbs_ingest.audit.knowledge import knowledge_of
 from kbs_ingest.audit.scan import scan_text
+from kbs_ingest.wiki.markdown import unify_lines
 from kbs_ingest.wiki.source import TEXT_SUFFIXES, WikiFile
 from kbs_ingest.wikicheck.model import Collected, Collector
 
@@ -27,7 +28,7 @@ def check_links(wiki: Collected, out: Collector) -> tuple[int, int]:
     for file in wiki.files:
         if file.suffix not in TEXT_SUFFIXES:
             continue
-        text = file.data.decode("utf-8", "replace")
+        text = unify_lines(file.data.decode("utf-8", "replace"))
         cited += _check_citations(file, text, judge, out)
         if file.suffix == ".md":
             linked += _check_targets(file, text, files, out)

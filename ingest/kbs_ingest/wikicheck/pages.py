@@ -36,15 +36,20 @@ def _check_probes(
     name: str, found: SignatureFile, files: Mapping[str, WikiFile], out: Collector
 ) -> None:
     path = found.citation.path
-    where = f"{path}:{found.citation.line}"
     claims = found.signature.claims
     if all(claim.not_observable for claim in claims):
         return
-    probes = found.signature.probes
+    where = f"{path}:{found.probes_line or found.citation.line}"
     folder = f"{path.rpartition('/')[0]}/probes"
-    for side in ("positive", "negative"):
-        listed = getattr(probes, side) if probes else ()
-        names = (listed,) if isinstance(listed, str) else tuple(listed or ())
+    listed = {side: _probe_names(found, side) for side in ("positive", "negative")}
+    for probe in sorted({*listed["positive"]} & {*listed["negative"]}):
+        out.add(
+            where,
+            "probes",
+            f"{probe} is both the positive and the negative probe of {name}",
+            "name a kernel without the method as the negative one",
+        )
+    for side, names in listed.items():
         if not names:
             out.add(
                 where,
@@ -60,6 +65,12 @@ def _check_probes(
                     f"the {side} probe {probe} does not lie in {folder}/",
                     "add the file, or correct its name",
                 )
+
+
+def _probe_names(found: SignatureFile, side: str) -> tuple[str, ...]:
+    probes = found.signature.probes
+    listed = getattr(probes, side) if probes else ()
+    return (listed,) if isinstance(listed, str) else tuple(listed or ())
 
 
 def _check_signature_links(wiki: Collected, out: Collector) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -44,7 +45,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
 
 def check_peaks(wiki: Collected, out: Collector) -> int:
     """Check every peak of every chip page; return how many were compared with arithmetic."""
-    parts = list(_parts(wiki))
+    parts = list(parts_of(wiki))
     compared = 0
     for part in parts:
         siblings = [
@@ -54,6 +55,10 @@ def check_peaks(wiki: Collected, out: Collector) -> int:
         ]
         blamed: set[int] = set()
         confirmed: set[int] = set()
+        if shared := _shared_factor(part):
+            compared += _blame_units(part, *shared, out)
+            _check_ratios(part, blamed, confirmed, out)
+            continue
         for row in part.own:
             if not row.metric.startswith("peak_") or row.basis.scope == "die":
                 continue
@@ -64,7 +69,8 @@ def check_peaks(wiki: Collected, out: Collector) -> int:
     return compared
 
 
-def _parts(wiki: Collected) -> Iterator[Part]:
+def parts_of(wiki: Collected) -> Iterator[Part]:
+    """Every chip page that was read, with its own rows."""
     for page in wiki.chips.values():
         path = page.chip.citation.path
         tables = wiki.tables.get(path)
@@ -76,6 +82,60 @@ def _parts(wiki: Collected) -> Iterator[Part]:
             if spec.citation.path == path and not spec.measured and spec.base_value is not None
         )
         yield Part(chip=page.chip, tables=tables, own=own)
+
+
+def _shared_factor(part: Part) -> tuple[float, list[Spec]] | None:
+    """The factor by which all dense peaks with a documented rate are off, when it is the same.
+
+    At least two metrics must show it, one at a stated clock: then only the unit count is left.
+    """
+    found = [
+        (row, (row.base_value or 0.0) / expected.value)
+        for row in part.own
+        if row.metric.startswith("peak_")
+        and row.basis.density == "dense"
+        and row.basis.scope == "chip"
+        and not part.tables.exception("peak_arithmetic", row.metric)
+        and (expected := _expected(part, row)) is not None
+        and expected.value
+    ]
+    rows = [row for row, _ in found]
+    if len({row.metric for row in rows}) < 2 or not any(row.basis.clock_hz for row in rows):  # noqa: PLR2004
+        return None
+    factor = statistics.median(other for _, other in found)
+    same = all(near(other, factor, ARITHMETIC_TOLERANCE) for _, other in found)
+    return (factor, rows) if same and not near(factor, 1.0, ARITHMETIC_TOLERANCE) else None
+
+
+def _blame_units(part: Part, factor: float, rows: list[Spec], out: Collector) -> int:
+    """Report the unit count, on its own row where the page has one."""
+    row = next(
+        (spec for spec in part.own if spec.metric == "unit_count" and spec.basis.scope != "die"),
+        rows[0],
+    )
+    units = part.number("unit_count") or 0.0
+    lines = ", ".join(str(peak.citation.line) for peak in rows)
+    out.add(
+        f"{row.citation.path}:{row.citation.line}",
+        "peak_arithmetic",
+        f"unit_count {units:g}: all dense peaks with a documented rate (lines {lines}) are "
+        f"{factor:.4g} times {units:g} units × rate × clock, "
+        f"as about {units * factor:.0f} units make",
+        "give the enabled units of the whole chip, or the peaks of this part",
+    )
+    return len(rows)
+
+
+def confirmed_by_arithmetic(part: Part, row: Spec) -> bool:
+    """Whether documented units, rate and clock make this very peak."""
+    if not row.metric.startswith("peak_"):
+        return False
+    expected = _expected(part, row)
+    return (
+        expected is not None
+        and expected.value is not None
+        and _agrees(row, row.base_value or 0.0, expected)
+    )
 
 
 def _check_row(
@@ -100,7 +160,7 @@ def _check_row(
         out.add(
             where,
             "sparse_as_dense",
-            f"{row.metric} {_shown(row)} is marked dense and equals the sparse figure of {twin}",
+            f"{row.metric} {shown(row)} is marked dense and equals the sparse figure of {twin}",
             "give the dense figure, or mark the row sparse",
         )
         return expected is not None
@@ -121,23 +181,23 @@ def _blame(part: Part, row: Spec, expected: Expected, siblings: list[Part], out:
     if (
         row.basis.density == "dense"
         and expected.value
-        and _near(value, 2 * expected.value, ARITHMETIC_TOLERANCE)
+        and near(value, 2 * expected.value, ARITHMETIC_TOLERANCE)
     ):
         out.add(
             where,
             "sparse_as_dense",
-            f"{row.metric} {_shown(row)} is marked dense and is twice {told}",
+            f"{row.metric} {shown(row)} is marked dense and is twice {told}",
             "give the dense figure, or mark the row sparse",
         )
         return
     for other in siblings:
         for spec in other.own:
             same = (spec.metric, spec.basis.density) == (row.metric, row.basis.density)
-            if same and _near(value, spec.base_value or 0.0, SAME):
+            if same and near(value, spec.base_value or 0.0, SAME):
                 out.add(
                     where,
                     "sibling_value",
-                    f"{row.metric} {_shown(row)} is the value of {other.chip.id} "
+                    f"{row.metric} {shown(row)} is the value of {other.chip.id} "
                     f"(gpu-wiki/{spec.citation.path}:L{spec.citation.line}); "
                     f"{part.chip.id} has {told}",
                     "give the figure of this form factor",
@@ -146,7 +206,7 @@ def _blame(part: Part, row: Spec, expected: Expected, siblings: list[Part], out:
     out.add(
         where,
         "peak_arithmetic",
-        f"{row.metric} {_shown(row)} disagrees with {told}",
+        f"{row.metric} {shown(row)} disagrees with {told}",
         "correct the row that is wrong, or add a sourced row under Exceptions",
     )
 
@@ -199,12 +259,12 @@ def _rate(part: Part, row: Spec) -> float | None:
 
 def _agrees(row: Spec, value: float, expected: Expected) -> bool:
     if expected.value is not None:
-        return _near(value, expected.value, ARITHMETIC_TOLERANCE)
+        return near(value, expected.value, ARITHMETIC_TOLERANCE)
     rate = value / expected.units / expected.clock
     if row.basis.density == "sparse":
         rate /= 2
     power = 2.0 ** round(math.log2(rate)) if rate > 0 else 0.0
-    return _near(rate, power, ARITHMETIC_TOLERANCE)
+    return near(rate, power, ARITHMETIC_TOLERANCE)
 
 
 def _sparse_twin(
@@ -221,7 +281,7 @@ def _sparse_twin(
                 and spec.basis.density == "sparse"
                 and spec.basis.accumulate in (row.basis.accumulate, None)
                 and spec.basis.scope == row.basis.scope
-                and _near(row.base_value or 0.0, spec.base_value or 0.0, SAME)
+                and near(row.base_value or 0.0, spec.base_value or 0.0, SAME)
             ):
                 return f"{owner.chip.id} on gpu-wiki/{spec.citation.path}:L{spec.citation.line}"
     return None
@@ -244,7 +304,7 @@ def _check_ratios(part: Part, blamed: set[int], confirmed: set[int], out: Collec
             if {dense.citation.line, sparse.citation.line} & blamed:
                 continue
             ratio = (sparse.base_value or 0.0) / (dense.base_value or 1.0)
-            if _near(ratio, 2.0, RATIO_TOLERANCE):
+            if near(ratio, 2.0, RATIO_TOLERANCE):
                 continue
             if part.tables.exception("dense_sparse_ratio", dense.metric):
                 continue
@@ -252,15 +312,17 @@ def _check_ratios(part: Part, blamed: set[int], confirmed: set[int], out: Collec
             out.add(
                 f"{wrong.citation.path}:{wrong.citation.line}",
                 "dense_sparse_ratio",
-                f"{dense.metric} is {_shown(dense)} dense (line {dense.citation.line}) and "
-                f"{_shown(sparse)} sparse (line {sparse.citation.line}), ratio {ratio:.3g}",
+                f"{dense.metric} is {shown(dense)} dense (line {dense.citation.line}) and "
+                f"{shown(sparse)} sparse (line {sparse.citation.line}), ratio {ratio:.3g}",
                 "correct one, or add a sourced row `dense_sparse_ratio` under Exceptions",
             )
 
 
-def _near(value: float, other: float, tolerance: float) -> bool:
+def near(value: float, other: float, tolerance: float) -> bool:
+    """Whether two figures are the same within a relative tolerance."""
     return bool(other) and abs(value / other - 1.0) <= tolerance
 
 
-def _shown(row: Spec) -> str:
+def shown(row: Spec) -> str:
+    """Value and unit as the page prints them."""
     return f"{row.value:.12g} {row.unit}" if isinstance(row.value, float) else str(row.value)

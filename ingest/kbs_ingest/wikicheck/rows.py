@@ -7,7 +7,7 @@ from kbs_engine.units import QUANTITY, to_base
 from kbs_ingest.audit.tables import Disagreement, PageTables
 from kbs_ingest.wikicheck.model import CHECKS, Collected, Collector
 
-_FREEABLE = ("dense_sparse_ratio", "peak_arithmetic")
+_FREEABLE = ("dense_sparse_ratio", "peak_arithmetic", "basis_clock", "per_die", "sibling_value")
 _BETTER = {"C": "AB", "D": "ABC"}
 
 

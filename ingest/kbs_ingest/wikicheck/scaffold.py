@@ -11,6 +11,7 @@ from kbs_engine.errors import UsageError
 from kbs_ingest.wiki.methods import LANGUAGE_HEADINGS
 from kbs_ingest.wiki.names import is_id
 
+MAX_NAME = 64
 HOLE = "FILL" + " IN"
 """Marks what is left to do; spelled in two parts so that this file is not one."""
 _FENCES = {"cuda-cpp": "cuda", "cutlass": "cuda", "hip": "cpp", "other": "text"}
@@ -33,12 +34,26 @@ class Scaffold(msgspec.Struct, frozen=True, kw_only=True):
 
     path: Path
     holes: tuple[tuple[int, str], ...]
+    shadows: Path | None = None
+    """The page of the shipped wiki that this one replaces when both are read."""
 
 
 def scaffold(
-    kind: str, name: str, root: Path, *, vendor: str, axis: str, language: str
+    kind: str,
+    name: str,
+    root: Path,
+    *,
+    vendor: str,
+    axis: str,
+    language: str,
+    shipped: Path | None = None,
 ) -> Scaffold:
     """Write one page below ``root``; UsageError when the name is no id or the page exists."""
+    if len(name) > MAX_NAME:
+        raise UsageError(
+            f"the name has {len(name)} characters, more than {MAX_NAME}",
+            remedy="choose a shorter id",
+        )
     if not is_id(name):
         raise UsageError(
             f"{name!r} is no id", remedy="use snake_case: lower-case words joined by underscores"
@@ -54,22 +69,28 @@ def scaffold(
     }
     relative, text = builders[kind]()
     path = root / relative
-    _refuse_twin(root, path, name)
+    _refuse_twin(root, relative, name)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError as error:
         raise _exists(path) from error
-    return Scaffold(path=path, holes=_holes(text))
+    shadows = _twin(shipped, relative, name) if shipped is not None else None
+    return Scaffold(path=path, holes=_holes(text), shadows=shadows)
 
 
-def _refuse_twin(root: Path, path: Path, name: str) -> None:
-    """The id may stand in another axis or vendor folder."""
-    top = root / path.relative_to(root).parts[0]
-    twin = next(iter(sorted(top.rglob(f"{name}{path.suffix}"))), None) if top.is_dir() else None
+def _refuse_twin(root: Path, relative: str, name: str) -> None:
+    twin = _twin(root, relative, name)
     if twin is not None:
         raise _exists(twin)
+
+
+def _twin(root: Path, relative: str, name: str) -> Path | None:
+    """The page of this id, which may stand in another axis or vendor folder."""
+    top, _, last = relative.partition("/")
+    pages = sorted((root / top).rglob(f"{name}{Path(last).suffix}"))
+    return pages[0] if pages else None
 
 
 def _exists(path: Path) -> UsageError:

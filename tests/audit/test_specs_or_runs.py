@@ -1,0 +1,95 @@
+"""What hardware has or can do is a spec; what a run did, set or saw is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from kbs_ingest.audit import audit_paths
+
+
+def kinds(text, knowledge, tmp_path, name="text.md"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return [row.kind for row in audit_paths([path], knowledge).uncited]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bandwidth at block size 256: 2.81 TB/s",
+        "We saw 2.81 TB/s of memory bandwidth in the copy test",
+        "Clocks were fixed to 1500 MHz",
+        "The SM clock was locked to 1755 MHz with nvidia-smi -lgc.",
+        "an SM clock of 1755 MHz (nvidia-smi)",
+        "memory clock: 2619 MHz",
+        "The peak of our kernel is 702 TFLOPS",
+        "NVLink traffic was 210 GB/s",
+        "The persistent kernel runs on 128 SMs",
+        "L2 persistence window 16 MB",
+        "16 MB of L2 are set aside.",
+        "On H100 we saw about 2.8 TB/s.",
+        "The power limit was set to 500 W.",
+        "BF16 GEMM: 702 TFLOPS",
+        "The grid covers 120 SMs.",
+        "HBM3 bandwidth with BLOCK=256: 2.91 TB/s",
+        "The kernel has 2.81 TB/s of bandwidth.",
+        "The L2 holds 40 MB that the kernel keeps.",
+        "FP16 tensor pipe active at 702 TFLOPS",
+    ],
+)
+def test_runs_settings_and_observations_are_no_specs(text, knowledge, tmp_path):
+    assert kinds(text, knowledge, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The H100 has 132 SMs.",
+        "H100 offers 3.35 TB/s of memory bandwidth.",
+        "The GPU can do 989.4 TFLOPS of dense BF16.",
+        "The datasheet says 3.35 TB/s.",
+        "Our kernel gets 2.9 TB/s against a theoretical bandwidth of 3.35 TB/s.",
+        "HBM3 capacity 80 GB",
+        "The maximum SM clock is 1980 MHz.",
+        "H100 bandwidth: 3.35e12 B/s",
+    ],
+)
+def test_what_hardware_has_or_can_do_is_a_spec(text, knowledge, tmp_path):
+    assert kinds(text, knowledge, tmp_path) == ["uncited"]
+
+
+def test_a_rough_rate_in_a_second_clause_is_vague(knowledge, tmp_path):
+    cite = "<- gpu-wiki/hardware/nvidia/h20.md:Specs"
+    text = f"H20 HBM3 bandwidth: 4.0 TB/s {cite}, the H100 about 3.3 TB/s\n"
+    assert kinds(text, knowledge, tmp_path) == ["vague"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.py", "PEAK_BW = 3.35e12\n"),
+        ("a.py", "peak_bw_gbps = 3350\n"),
+        ("a.py", "MAX_TFLOPS: float = 989.4\n"),
+        ("a.cu", "constexpr double kPeakBandwidth = 3.35e12;\n"),
+        ("a.json", '{"peak_bandwidth": 3350}\n'),
+        ("a.json", '{"source": "PEAK_FLOPS = 989e12\\nx = 1"}\n'),
+        ("a.md", "```python\npeak_flops = 989.4e12\n```\n"),
+    ],
+)
+def test_a_name_of_a_peak_with_a_number_is_a_spec(name, text, knowledge, tmp_path):
+    assert kinds(text, knowledge, tmp_path, name) == ["uncited"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.json", '{"pct_of_peak_bandwidth": 88.1, "peak_bandwidth_fraction": 12}\n'),
+        ("a.json", '{"peak_bandwidth": null, "max_flops_measured": 702, "bandwidth": 2810}\n'),
+        ("a.py", "peak_bw = props.bandwidth\npeak_flops = 0\n"),
+        ("a.py", "PEAK_BW = 3.35e12  # H100 SXM HBM3 bandwidth: 3.35 TB/s <- {}\n"),
+        ("a.py", "# H100 SXM HBM3 bandwidth: 3.35 TB/s <- {}\npeak_bw_gbps = 3350\n"),
+    ],
+)
+def test_shares_measured_and_cited_names_are_none(name, text, knowledge, tmp_path):
+    text = text.replace("{}", "gpu-wiki/hardware/nvidia/h100_sxm.md:Specs")
+    assert kinds(text, knowledge, tmp_path, name) == []
