@@ -102,6 +102,7 @@ def _prepare(
     total_ns: float,
 ) -> tuple[Subject, Chip | None, Rows, Roofline]:
     chip = resolve_chip(subject, knowledge, chips)
+    subject = _with_dram_share(subject, chip)
     roofline = build_roofline(subject.profile.metrics, chip=chip, work=subject.work)
     time = subject.profile.time_ns
     rows = build_rows(
@@ -113,6 +114,20 @@ def _prepare(
         time_share=time / total_ns if time is not None and total_ns else None,
     )
     return subject, chip, rows, roofline
+
+
+def _with_dram_share(subject: Subject, chip: Chip | None) -> Subject:
+    """Fill in `dram_pct` from bytes moved, time and the cited peak where no counter states it."""
+    profile = subject.profile
+    moved, time = profile.dram_bytes, profile.time_ns
+    peak = chip.device_number("memory_bandwidth") if chip else None
+    if "dram_pct" in profile.metrics or not (moved and time and peak):
+        return subject
+    share = 100 * moved / (time * 1e-9) / peak
+    told = "dram_pct is bytes moved per time against the cited bandwidth; no counter states it"
+    metrics = {**profile.metrics, "dram_pct": share}
+    flagged = msgspec.structs.replace(profile, metrics=metrics, flags=(*profile.flags, told))
+    return msgspec.structs.replace(subject, profile=flagged)
 
 
 def resolve_chip(
