@@ -54,17 +54,14 @@ def build_roofline(
     model_measured = _model(_prefer_measured(cited, measured), fixed_ns) if measured else None
     model = model_measured if model_measured is not None else model_cited
     doubt = _doubt(chip, work, cited, time, metrics)
+    near, reason = False, ""
     if doubt:
         flags.append(doubt)
         model = None
     else:
         _flag_model(time, model_cited, model_measured, flags)
         _flag_traffic(metrics, work, flags)
-    near, reason = (
-        (False, "")
-        if doubt
-        else _near_peak(metrics, work, time, model_cited, model_measured, reading)
-    )
+        near, reason = _near_peak(metrics, work, time, model_cited, model_measured, reading)
     roofs = (*cited, *measured)
     return Roofline(
         time_ns=time,
@@ -87,6 +84,7 @@ def build_roofline(
         near_peak=near,
         near_peak_reason=reason,
         binding=_binding(cited, time, reading),
+        work_doubted=bool(doubt),
         flags=tuple(flags),
     )
 

@@ -59,4 +59,6 @@ class Roofline(msgspec.Struct, frozen=True, kw_only=True):
     near_peak_reason: str = ""
     binding: Literal["memory", "compute", "none", "unknown"] = "unknown"
     """The roof that really binds: ``none`` when the kernel runs far from every roof."""
+    work_doubted: bool = False
+    """The stated work cannot be that of this launch; nothing may rest on it."""
     flags: tuple[str, ...] = ()

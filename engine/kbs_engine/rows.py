@@ -61,7 +61,7 @@ def build_rows(
             "short_kernel_count": call.short_kernel_count,
             "time_share": time_share,
         },
-        w=_work_row(work, chip),
+        w=_work_row(None if roofline.work_doubted else work, chip),
         h=_hardware_row(chip, roofline),
     )
 
@@ -94,7 +94,8 @@ def _hardware_row(chip: Chip | None, roofline: Roofline) -> dict[str, float | No
     def number(metric: str) -> float | None:
         return chip.device_number(metric) if chip else None
 
-    times = {roof.kind: roof.time_ns for roof in roofline.roofs if roof.basis == "cited"}
+    trusted = () if roofline.work_doubted else roofline.roofs
+    times = {roof.kind: roof.time_ns for roof in trusted if roof.basis == "cited"}
     return {
         "peak_bandwidth_bytes_per_s": number("memory_bandwidth"),
         "l2_bytes": number("l2_size"),

@@ -284,6 +284,8 @@ def test_impossible_work_is_doubted_not_explained_away(kbs, report, tmp_path):
         ][0]
         assert not kernel["near_peak"]
         assert any("the sidecar" in flag for flag in kernel["flags"])
+        waiting = {row["id"] for row in kernel["not_measurable"]}
+        assert "excess_dram_traffic" in waiting  # nothing rests on doubted work
         assert kernel["roofline"]["gap"] is None
 
 

@@ -15,9 +15,6 @@ from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
 from kbs_ingest.wikicheck.model import Collected, WikiFault
 
-_BY_ID = (
-    "pages", "measured", "methods", "rules", "features", "signatures", "cases",
-)  # fmt: skip
 _BY_MESSAGE = (
     ("has no source", "source_missing"),
     ("does not stand in '## Sources'", "source_key"),
