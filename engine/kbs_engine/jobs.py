@@ -7,23 +7,69 @@ can be replayed where there is none.
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from kbs_engine.vocabulary import Language
+from kbs_engine.vocabulary import Dtype, Language
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+TimingMethod = Literal["cuda_event", "host_time", "do_bench"]
+BaselineName = Literal["pytorch-eager", "torch-compile", "flashinfer"]
 
 
-class SourceRef(msgspec.Struct, frozen=True, kw_only=True):
-    """A source file by content, with its variant."""
+class SourceRef(msgspec.Struct, frozen=True, kw_only=True, tag_field="arm", tag="source"):
+    """A kernel source by content. The text is the variant; tunables and switches describe it."""
 
     sha256: str
     language: Language
     name: str
+    """File name, for messages; no folder."""
     tunables: dict[str, Any] = msgspec.field(default_factory=dict)
     switches: dict[str, bool] = msgspec.field(default_factory=dict)
+
+
+class BaselineRef(msgspec.Struct, frozen=True, kw_only=True, tag_field="arm", tag="baseline"):
+    """The reference itself as one side of a timing, run eagerly, compiled or by a library."""
+
+    name: BaselineName
+
+
+Arm = SourceRef | BaselineRef
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """What has to be computed: a reference by content, its dims, and what counts as right."""
+
+    reference_sha256: str
+    dims: dict[str, int | float | str | bool]
+    atol: float | None = None
+    """None: the reference's own, else derived from dtype and reduction length."""
+    rtol: float | None = None
+    outputs: tuple[str, ...] = ()
+    """Names of output arguments where nothing else tells them."""
+    ptr_size: int | None = None
+    """Elements of each pointer argument when neither setup() nor dims say it."""
+    permitted: tuple[Dtype, ...] = ()
+    """Precisions in which the arithmetic may be done, beyond the data type of the inputs."""
+
+
+class TimingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How calls are timed (docs/measuring.md)."""
+
+    method: TimingMethod = "cuda_event"
+    warmup_calls: int = 5
+    warmup_ms: float = 25.0
+    trials: int = 100
+    discard_first: int = 1
+    prewarm_calls: int = 1
+
+    def __post_init__(self) -> None:
+        """At least one sample must remain."""
+        if self.trials - self.discard_first < 1 or min(self.warmup_calls, self.prewarm_calls) < 0:
+            msg = f"{self.trials} trials less {self.discard_first} discarded leave no sample"
+            raise ValueError(msg)
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
@@ -42,33 +88,32 @@ class Probe(Job, frozen=True, kw_only=True, tag="probe"):
 class Count(Job, frozen=True, kw_only=True, tag="count"):
     """Work of the reference: FLOPs by precision, compulsory bytes in and out."""
 
-    reference_sha256: str
-    dims: dict[str, int]
+    task: Task
 
 
 class Compile(Job, frozen=True, kw_only=True, tag="compile"):
-    """Compile one source for one target."""
+    """Compile one source for one target (``sm_90a``, ``gfx942``); needs no GPU."""
 
     source: SourceRef
     arch: str
     flags: tuple[str, ...] = ()
+    task: Task | None = None
+    """Where the language compiles per argument types (Triton), what the arguments are."""
 
 
 class Disassemble(Job, frozen=True, kw_only=True, tag="disassemble"):
-    """Machine code of one compiled source."""
+    """Machine code of one source for one target."""
 
     source: SourceRef
     arch: str
+    task: Task | None = None
 
 
 class Check(Job, frozen=True, kw_only=True, tag="check"):
-    """Correctness of one source against the reference."""
+    """Correctness of one source against the reference, in rounds with secret seeds."""
 
     source: SourceRef
-    reference_sha256: str
-    dims: dict[str, int]
-    atol: float | None = None
-    rtol: float | None = None
+    task: Task
     rounds: int = 10
 
 
@@ -76,28 +121,35 @@ class Sanitize(Job, frozen=True, kw_only=True, tag="sanitize"):
     """One compute-sanitizer pass."""
 
     source: SourceRef
-    dims: dict[str, int]
+    task: Task
     tools: tuple[str, ...] = ("memcheck", "racecheck", "initcheck")
 
 
 class Time(Job, frozen=True, kw_only=True, tag="time"):
-    """Interleaved timing of one or more sources."""
+    """Interleaved timing of one or more arms; every timed output is verified.
 
-    sources: tuple[SourceRef, ...]
-    reference_sha256: str
-    dims: dict[str, int]
-    method: str = "cuda_event"
-    warmup: int = 5
-    trials: int = 100
+    ``block`` numbers repeated blocks of one race, so that each is a job of its own.
+    """
+
+    arms: tuple[Arm, ...]
+    task: Task
+    settings: TimingSettings = TimingSettings()
     block: int = 0
+    fresh_processes: int = 1
+    """Process pairs: every pair starts the candidates anew (three for a final claim)."""
+
+    def __post_init__(self) -> None:
+        """Something must be timed."""
+        if not self.arms:
+            msg = "a timing job without arms"
+            raise ValueError(msg)
 
 
 class ProfileJob(Job, frozen=True, kw_only=True, tag="profile"):
     """Hardware counters around exactly one call."""
 
     source: SourceRef
-    reference_sha256: str
-    dims: dict[str, int]
+    task: Task
     sections: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
 
@@ -105,28 +157,41 @@ class ProfileJob(Job, frozen=True, kw_only=True, tag="profile"):
 class Ceiling(Job, frozen=True, kw_only=True, tag="ceiling"):
     """Measured bandwidth and arithmetic ceilings, and the time of an empty launch."""
 
-    dtypes: tuple[str, ...] = ()
+    dtypes: tuple[Dtype, ...] = ()
+
+
+AnyJob = Probe | Count | Compile | Disassemble | Check | Sanitize | Time | ProfileJob | Ceiling
+"""Every job, for decoding: ``msgspec.json.decode(data, type=AnyJob)``."""
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     """On what a result was measured."""
 
+    device: str = ""
+    """``cuda``, ``host`` (a CPU: never a claim about a GPU) or ``recorded``."""
     gpu: str = ""
     gpu_uuid: str = ""
     driver: str = ""
     toolchain: str = ""
     clocks_mhz: dict[str, float] = msgspec.field(default_factory=dict)
+    temperature_c: float | None = None
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     date: str = ""
+    """ISO 8601, UTC."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """What a device answered: a value, or the reason why there is none; never both."""
+    """What a device answered: a value, or the reason why there is none; never both.
+
+    ``value`` is one of the records of ``kbs_engine.results`` as builtins; ``results.read``
+    turns it back.
+    """
 
     job_key: str
     kind: str
     value: dict[str, Any] | None = None
     failure: str | None = None
+    """What went wrong, in a sentence that says the remedy."""
     stderr: str = ""
     provenance: Provenance = Provenance()
 
