@@ -53,6 +53,9 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """Elements of each pointer argument when neither setup() nor dims say it."""
     permitted: tuple[Dtype, ...] = ()
     """Precisions in which the arithmetic may be done, beyond the data type of the inputs."""
+    setup: SourceRef | None = None
+    """The baseline kernel, whose setup() (or ``solve`` signature) gives the inputs where the
+    reference has no setup() of its own; pinned here so that no candidate decides it."""
 
 
 class TimingSettings(msgspec.Struct, frozen=True, kw_only=True):
