@@ -1,0 +1,1 @@
+"""Reports: pure functions from records to Markdown."""

@@ -1,0 +1,1 @@
+"""The run folder: its records, its journal, its files."""
