@@ -14,6 +14,7 @@ from kbs.failures import prepare_output, report_failure
 
 COMMANDS: dict[str, str] = {
     "audit": "Spec citations in archived text, checked against the wiki.",
+    "ceiling": "What this GPU really reaches: bandwidths, matrix rates, launch time.",
     "diagnose": "Causes, limiter and roofline of a profile.",
     "diff": "Why one of two profiles of a task is faster, split into measured factors.",
     "doctor": "What works on this machine, and what each missing part costs.",

@@ -18,12 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-if str(HERE) not in sys.path:
-    sys.path.insert(0, str(HERE))
-
-from ceiling_timing import sample_ns  # noqa: E402
-from gpu_state import environment, gpu_state  # noqa: E402
+from kbs_backends.ceilings.gpu_state import environment, gpu_state
+from kbs_backends.ceilings.timing import sample_ns
 
 COMMAND = "python3 tools/measure_bytes_in_flight.py"
 LOAD_BYTES = 16

@@ -29,13 +29,14 @@ MODULES = ("cuda_cases", "triton_cases")
 PARTS = ("build", "check", "time", "profile")
 RESTARTS = 4
 
-for _folder in (str(ROOT / "tools"), str(ROOT), str(HERE)):
+for _folder in (str(ROOT / "backends"), str(ROOT / "engine"), str(ROOT), str(HERE)):
     if _folder not in sys.path:
         sys.path.insert(0, _folder)
 
 import record_ncu  # noqa: E402
 import record_parts  # noqa: E402
-from gpu_state import environment  # noqa: E402
+
+from kbs_backends.ceilings.gpu_state import environment  # noqa: E402
 
 
 # ---------------------------------------------------------------- cases

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-MINE = ("record", "record_ncu", "record_parts", "gpu_state", "case")
+MINE = ("record", "record_ncu", "record_parts", "case")
 
 
 @pytest.fixture
 def record(monkeypatch):
-    for folder in (HERE.parents[1] / "tools", HERE):
+    for folder in (HERE,):
         monkeypatch.syspath_prepend(str(folder))
     before = list(sys.path)
     module = importlib.import_module("record")

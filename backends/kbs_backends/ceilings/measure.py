@@ -1,34 +1,24 @@
 """Measure what one GPU really reaches: bandwidths, matrix and vector rates, launch time.
 
-    python3 tools/measure_ceilings.py --out OUT --page gpu-wiki/measured/h100_sxm_measured.md
-
-Writes ``ceilings.json`` and, with ``--page``, a page of kind ``measured``.
 Clocks are left as found; a measurement that fails is recorded and the rest goes on.
+Runs in a process of its own (``python -m kbs_backends.ceilings``).
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import shlex
 import sys
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
-HERE = Path(__file__).resolve().parent
-if str(HERE) not in sys.path:
-    sys.path.insert(0, str(HERE))
+from kbs_backends.ceilings import kernels
+from kbs_backends.ceilings.gpu_state import environment, gpu_state
+from kbs_backends.ceilings.page import shown
+from kbs_backends.ceilings.timing import COVER_CYCLES, Sample, sample_ns
 
-import ceiling_kernels as kernels  # noqa: E402
-import ceiling_page  # noqa: E402
-from ceiling_timing import COVER_CYCLES, Sample, sample_ns  # noqa: E402
-from gpu_state import environment, gpu_state  # noqa: E402
-
-MIB = 1024 * 1024
-DTYPES = ("fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "int8", "fp64")
-SIZES = (4096, 8192)
-LONG_COVER_CYCLES = 20_000_000
+MIB: Final = 1024 * 1024
+DTYPES: Final = ("fp32", "tf32", "fp16", "bf16", "fp8_e4m3", "int8", "fp64")
+SIZES: Final = (4096, 8192)
+LONG_COVER_CYCLES: Final = 20_000_000
 """About 10 ms: the host queues 200 Triton launches in less."""
 
 
@@ -69,10 +59,10 @@ def measure_l2(torch: Any, mib: int = 16) -> list[dict[str, Any]]:
     return found
 
 
-def measure_matmul(torch: Any) -> list[dict[str, Any]]:
+def measure_matmul(torch: Any, dtypes: Sequence[str]) -> list[dict[str, Any]]:
     """Vendor GEMM by dtype and size, on random data, dense."""
     found = []
-    for dtype in DTYPES:
+    for dtype in dtypes:
         for size in SIZES:
             what: dict[str, Any] = {
                 "what": f"peak_{dtype}_tensor",
@@ -147,20 +137,26 @@ def attempt(
         entry["bytes_per_s"] = what["bytes"] / sample.median_ns * 1e9
     if "flops" in what:
         entry["flops_per_s"] = what["flops"] / sample.median_ns * 1e9
-    print(f"{entry['what']:24s} {entry['how'][:44]:44s} {ceiling_page.shown(entry)}", flush=True)
+    sys.stderr.write(f"{entry['what']:24s} {entry['how'][:44]:44s} {shown(entry)}\n")
     return entry
 
 
-def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Every ceiling, with the state of the card before, between and after."""
+def measure_all(
+    *, dtypes: Sequence[str], buffer_mib: int, gpu: int, command: str
+) -> dict[str, Any]:
+    """Every ceiling of the current CUDA device, with the card's state between the groups.
+
+    ``gpu`` is the driver's index of that card, for nvidia-smi. ``buffer_mib`` is raised to four
+    times L2, so that bandwidth is device memory's.
+    """
     import torch
 
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
     properties = torch.cuda.get_device_properties(0)
     l2_bytes = int(getattr(properties, "L2_cache_size", 50 * MIB))
-    mib = max(options.buffer_mib, 4 * l2_bytes // MIB)
-    record = environment(options.command)
+    mib = max(buffer_mib, 4 * l2_bytes // MIB)
+    record = environment(command, gpu)
     record["device"] = {
         "name": torch.cuda.get_device_name(0),
         "units": properties.multi_processor_count,
@@ -171,7 +167,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     groups: dict[str, Callable[[], list[dict[str, Any]]]] = {
         "bandwidth": lambda: measure_bandwidth(torch, mib),
         "l2": lambda: measure_l2(torch),
-        "matmul": lambda: measure_matmul(torch),
+        "matmul": lambda: measure_matmul(torch, dtypes),
         "fma": lambda: measure_fma(torch),
         "launch": lambda: measure_launch(torch),
     }
@@ -180,48 +176,6 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             record["results"] += group()
         except Exception as error:  # noqa: BLE001 - recorded; the other groups go on
             record["results"].append({"what": name, "how": "group", "error": str(error)[:400]})
-            print(f"{name}: {error}", file=sys.stderr)
-        record["states"][f"after {name}"] = gpu_state()
+        record["states"][f"after {name}"] = gpu_state(gpu)
         torch.cuda.empty_cache()
     return record
-
-
-def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("ceilings-out"))
-    parser.add_argument("--page", type=Path, help="write a gpu-wiki page of kind measured")
-    parser.add_argument("--chip", help="id of the hardware page; default: by the card's name")
-    parser.add_argument("--wiki", type=Path, default=HERE.parent / "gpu-wiki")
-    parser.add_argument("--buffer-mib", type=int, default=1024, help="size of one DRAM buffer")
-    parser.add_argument("--from-json", type=Path, help="only write the page, from a recording")
-    options = parser.parse_args(arguments)
-    options.command = "python3 tools/measure_ceilings.py " + shlex.join(
-        ["--chip", options.chip] if options.chip else []
-    )
-    options.command = options.command.strip()
-    return options
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Measure, write JSON and the page; 0 when nothing failed."""
-    options = parse(arguments)
-    if options.from_json:
-        record = json.loads(options.from_json.read_text(encoding="utf-8"))
-    else:
-        record = measure(options)
-        options.out.mkdir(parents=True, exist_ok=True)
-        target = options.out / "ceilings.json"
-        target.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    if options.page:
-        page = ceiling_page.page(record, options.wiki, options.chip)
-        options.page.parent.mkdir(parents=True, exist_ok=True)
-        options.page.write_text(page, encoding="utf-8")
-    failed = [entry for entry in record["results"] if "error" in entry]
-    for entry in failed:
-        print(f"failed: {entry['what']} ({entry['how']}): {entry['error']}", file=sys.stderr)
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -34,8 +34,9 @@ def sample_ns(
     count: int = 31,
 ) -> Sample:
     """Time ``count`` calls of ``run`` after warm-up; the first is discarded."""
-    import torch
+    import torch as torch_module
 
+    torch: Any = torch_module
     scratch = torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device="cuda") if flush else None
     for _ in range(3):
         run()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
+
+import msgspec
+
+from kbs_engine.facts import Chip
+from kbs_engine.results import Ceilings
 
 _ROWS = (
     ("copy_bandwidth", "memory_bandwidth", "copy bandwidth", "per chip; read and written bytes"),
@@ -13,7 +16,7 @@ _ROWS = (
     ("l2_bandwidth", "l2_bandwidth", "L2 read bandwidth", "per chip; bytes read"),
 )
 _TENSOR = ("tf32", "fp16", "bf16", "fp8_e4m3", "int8", "fp64")
-_SOURCE = "[run] tools/measure_ceilings.py (D)"
+_SOURCE = "[run] kbs ceiling (D)"
 
 
 def shown(entry: dict[str, Any]) -> str:
@@ -40,24 +43,6 @@ def _significant(value: float) -> str:
     """Four significant digits as a plain decimal."""
     text = f"{value:.4g}"
     return f"{value:.0f}" if "e" in text else text
-
-
-def find_chip(wiki: Path, device: str, chip: str | None) -> dict[str, str]:
-    """Front matter of the hardware page with id ``chip``, or that names ``device`` in its aliases.
-
-    Raises:
-        SystemExit: no page fits; the message names the remedy.
-    """
-    for path in sorted(wiki.glob("hardware/*/*.md")):
-        text = path.read_text(encoding="utf-8")
-        parts = text.split("---", 2)
-        if len(parts) < 3:  # noqa: PLR2004 - no front matter
-            continue
-        fields = dict(re.findall(r"^(\w+):[ \t]*([^#\n]*?)[ \t]*(?:#.*)?$", parts[1], re.MULTILINE))
-        names = [name.strip() for name in fields.get("aliases", "").strip("[]").split(",")]
-        if chip == fields.get("id") or (chip is None and device in [*names, fields.get("name")]):
-            return fields
-    raise SystemExit(f"no page in {wiki}/hardware has the alias {device!r}: give --chip ID")
 
 
 def _spread(entry: dict[str, Any]) -> str:
@@ -124,22 +109,48 @@ def _notes(record: dict[str, Any]) -> list[str]:
     return lines
 
 
-def page(record: dict[str, Any], wiki: Path, chip: str | None) -> str:
-    """The Markdown page; its id is the chip's with ``_measured``."""
-    fields = find_chip(wiki, record["device"]["name"], chip)
+def answer(record: dict[str, Any]) -> Ceilings:
+    """The best of each kind as the answer of a Ceiling job: bytes/s, operations/s or ns."""
+    values = []
+    for what in dict.fromkeys(entry["what"] for entry in record["results"]):
+        entry = best(record["results"], what)
+        if entry is None:
+            continue
+        rate = entry.get("bytes_per_s") or entry.get("flops_per_s")
+        unit = "bytes/s" if "bytes_per_s" in entry else "ops/s" if rate else "ns"
+        dtype = entry.get("dtype")
+        value, how = float(rate or entry["median_ns"]), _spread(entry)
+        row = {"metric": what, "value": value, "unit": unit, "dtype": dtype, "how": how}
+        values.append(row)
+    return msgspec.convert({"values": values}, Ceilings, from_attributes=True)
+
+
+def failures(record: dict[str, Any]) -> list[str]:
+    """What could not be measured, with the reason."""
+    return [
+        f"{entry['what']} ({entry['how']}): {entry['error']}"
+        for entry in record["results"]
+        if "error" in entry
+    ]
+
+
+def page(record: dict[str, Any], chip: Chip) -> str:
+    """The Markdown page of ``record``; its id is the chip's with ``_measured``."""
     versions = ", ".join(f"{name} {text}" for name, text in record["versions"].items())
-    gpu = record["gpu"]
+    gpu, device = record["gpu"], record["device"]["name"]
     lines = [
         "---",
         "kind: measured",
-        f"id: {fields['id']}_measured",
-        f"chip: {fields['id']}",
-        f"name: {fields['name']}, measured",
-        *(f"{key}: {fields[key]}" for key in ("vendor", "architecture", "arch")),
+        f"id: {chip.id}_measured",
+        f"chip: {chip.id}",
+        f"name: {chip.name}, measured",
+        f"vendor: {chip.vendor}",
+        f"architecture: {chip.architecture}",
+        f"arch: {chip.arch}",
         "---",
-        f"# {fields['name']}, measured",
+        f"# {chip.name}, measured",
         "",
-        f"What one {record['device']['name']} reached on {record['date']}, clocks as found.",
+        f"What one {device} reached on {record['date']}, clocks as found.",
         "The best configuration of each kind stands here; every sample is a CUDA-event time.",
         "A roofline uses the vendor's peaks; these rows say how much of them a program can get.",
         "",
@@ -153,7 +164,7 @@ def page(record: dict[str, Any], wiki: Path, chip: str | None) -> str:
         "",
         "## Sources",
         (
-            f"- [run] {record['device']['name']}, driver {gpu.get('driver', 'not stated')}, "
+            f"- [run] {device}, driver {gpu.get('driver', 'not stated')}, "
             f"{record['date']}, {versions}. Command: `{record['command']}`."
         ),
     ]

@@ -96,6 +96,6 @@ def today() -> str:
     return dt.datetime.now(tz=dt.timezone.utc).date().isoformat()
 
 
-def environment(command: str) -> dict[str, Any]:
+def environment(command: str, device: int = 0) -> dict[str, Any]:
     """All that a reader needs to judge a measurement: date, command, card, versions."""
-    return {"date": today(), "command": command, "gpu": gpu_state(), "versions": versions()}
+    return {"date": today(), "command": command, "gpu": gpu_state(device), "versions": versions()}

@@ -1,0 +1,65 @@
+"""compute-sanitizer passes over one call of a candidate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from kbs_backends.profilers.base import Target, environment_of
+from kbs_backends.run_tool import ToolRun, run_tool
+from kbs_engine.results import Sanitized, ToolVerdict
+
+FAULT_CODE: Final = 86
+"""Exit code asked of the sanitizer when it found faults, so that they differ from a crash."""
+
+TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
+_SUMMARY: Final = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)")
+_WHERE: Final = re.compile(r"^=+\s+(?:at|in) .*$", re.MULTILINE)
+_FAULT: Final = re.compile(
+    r"^=+ (?:Invalid|Uninitialized|Error: |Program hit|Race reported|Warning: Race|Barrier).*$",
+    re.MULTILINE,
+)
+
+
+def sanitize(
+    target: Target,
+    tools: Sequence[str] = ("memcheck", "racecheck", "initcheck"),
+    *,
+    program: str = "compute-sanitizer",
+) -> Sanitized:
+    """Run each tool over ``target``; what cannot run is told as not run, never as clean."""
+    return Sanitized(tools=tuple(_one(target, tool, program) for tool in tools))
+
+
+def _one(target: Target, tool: str, program: str) -> ToolVerdict:
+    if tool not in TOOLS:
+        detail = f"compute-sanitizer has no tool {tool}; choose from {', '.join(TOOLS)}"
+        return ToolVerdict(tool=tool, ran=False, detail=detail)
+    command = (
+        program, "--tool", tool, "--error-exitcode", str(FAULT_CODE), "--target-processes", "all",
+        *target.argv,
+    )  # fmt: skip
+    run = run_tool(
+        command, timeout_s=target.timeout_s, cwd=target.folder, env=environment_of(target)
+    )
+    return read_verdict(tool, run)
+
+
+def read_verdict(tool: str, run: ToolRun) -> ToolVerdict:
+    """What a finished pass says: its own summary counts, and an exit code alone never does."""
+    text = run.stdout + run.stderr
+    found = [int(count) for count in _SUMMARY.findall(text)]
+    if not found:
+        why = run.why() if not run.ok else "it printed no summary"
+        return ToolVerdict(tool=tool, ran=False, detail=f"not run: {why}")
+    errors = sum(found)
+    if errors == 0 and not run.ok:
+        detail = f"not run to its end: the program ended with {run.code}: {run.why()}"
+        return ToolVerdict(tool=tool, ran=False, detail=detail)
+    detail = ""
+    if errors:
+        fault, where = _FAULT.search(text), _WHERE.search(text)
+        words = [match.group(0).strip("= ").strip() for match in (fault, where) if match]
+        detail = "; ".join(words) or "see the log of compute-sanitizer"
+    return ToolVerdict(tool=tool, ran=True, errors=errors, detail=detail)
