@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 
+from kbs_engine.chance import Context, Tallies
 from kbs_engine.facts import Chip
 from kbs_engine.methods import Method
 from kbs_engine.outcomes import Outcome
@@ -57,3 +59,11 @@ class Lens:
     def outcomes(self, method: str | None = None) -> Sequence[Outcome]:
         """As the base says; none when left out."""
         return self._base.outcomes(method) if self._experience else ()
+
+    def evidence(self, context: Context, as_of: date) -> Mapping[str, Tallies]:
+        """As the base says; none when left out."""
+        return self._base.evidence(context, as_of) if self._experience else {}
+
+    def tried_on(self, source_hash: str) -> Sequence[Outcome]:
+        """As the base says; none when left out."""
+        return self._base.tried_on(source_hash) if self._experience else ()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from datetime import date
 from typing import Protocol
 
 import msgspec
 
+from kbs_engine.chance import Context, Tallies
 from kbs_engine.facts import Chip
 from kbs_engine.jobs import Job, Result
 from kbs_engine.methods import Method
@@ -62,7 +64,15 @@ class Knowledge(Protocol):
         ...
 
     def outcomes(self, method: str | None = None) -> Sequence[Outcome]:
-        """Past outcomes, of one method or of all."""
+        """Past outcomes, of one method or of all; masked and quarantined ones are left out."""
+        ...
+
+    def evidence(self, context: Context, as_of: date) -> Mapping[str, Tallies]:
+        """The same outcomes, weighed for ``context`` and summed by method and machine."""
+        ...
+
+    def tried_on(self, source_hash: str) -> Sequence[Outcome]:
+        """The same outcomes, only those of this very source."""
         ...
 
 

@@ -10,12 +10,11 @@ from typing import Final
 import msgspec
 
 from kbs_engine.causes import together
-from kbs_engine.chance import Chance, Context, chance_of
+from kbs_engine.chance import Chance, Context, posterior
 from kbs_engine.diagnose import Diagnosed
 from kbs_engine.filters import Setting, filter_method, loose_fit
 from kbs_engine.hints import Hint
 from kbs_engine.methods import Method
-from kbs_engine.outcomes import Outcome
 from kbs_engine.ports import Knowledge
 from kbs_engine.recommendations import (
     AntiStrategy,
@@ -68,7 +67,8 @@ def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> Kernel
         limiter=diagnosis.limiter,
         source_hash=options.source_hash,
     )
-    by_method = _group_outcomes(knowledge.outcomes())
+    evidence = knowledge.evidence(context, options.as_of)
+    tried = knowledge.tried_on(options.source_hash) if options.source_hash else ()
     ranked: list[Recommendation] = []
     filtered: list[Filtered] = []
     present = _present(diagnosis)
@@ -81,12 +81,12 @@ def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> Kernel
     warned = _anti_strategies(item, knowledge, candidates)
     avoid = {warning.method for warning in warned}
     for method in candidates:
-        outcomes = by_method.get(method.id, [])
-        removed = filter_method(method, setting, outcomes)
+        mine = [row for row in tried if row.method == method.id]
+        removed = filter_method(method, setting, mine)
         if removed is not None:
             filtered.append(removed)
             continue
-        chance = chance_of(outcomes, context, as_of=options.as_of)
+        chance = posterior(evidence.get(method.id, {}))
         fit = _fit_parts(method, similar.get(method.id, 0.0), setting)
         if method.id in avoid:
             fit["anti-strategy"] = ANTI_STRATEGY_FIT
@@ -124,13 +124,6 @@ def _setting(item: Diagnosed, knowledge: Knowledge, options: Options) -> Setting
         source_hash=options.source_hash,
         told=bool(options.hints),
     )
-
-
-def _group_outcomes(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.method, []).append(outcome)
-    return groups
 
 
 def gain_bound(diagnosis: KernelDiagnosis) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 import msgspec
 
+from kbs_engine.chance import Context, Tallies, tally
 from kbs_engine.errors import StoreError
 from kbs_engine.facts import Chip
 from kbs_engine.methods import Method
@@ -143,6 +145,17 @@ class Store:
         """Past outcomes with their ids and segments."""
         kept, live = self._experience
         return [item for item in (*kept, *live) if method in (None, item.outcome.method)]
+
+    def evidence(self, context: Context, as_of: date) -> Mapping[str, Tallies]:
+        """Past outcomes, weighed for ``context`` and summed by method and machine."""
+        groups: dict[str, list[Outcome]] = {}
+        for outcome in self.outcomes():
+            groups.setdefault(outcome.method, []).append(outcome)
+        return {name: tally(rows, context, as_of=as_of) for name, rows in groups.items()}
+
+    def tried_on(self, source_hash: str) -> Sequence[Outcome]:
+        """Past outcomes of this very source."""
+        return [row for row in self.outcomes() if row.source_hash == source_hash]
 
     def bad_lines(self) -> Sequence[BadLine]:
         """Lines of indexed segments that are no outcomes."""
