@@ -31,8 +31,7 @@ _FAILURES: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "No kernels were profiled",
         "ncu saw no kernel in the profiler range",
-        "the call launched nothing on the GPU, or launched it on another device; "
-        "run kbs check on the kernel first",
+        "the call launched nothing on this GPU; run kbs check on the kernel first",
     ),
     (
         "Failed to find metric",
