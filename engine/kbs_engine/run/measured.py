@@ -7,7 +7,15 @@ from typing import Any, Literal
 import msgspec
 
 from kbs_engine.jobs import Result, TimingSettings
-from kbs_engine.results import Checked, CompileMessage, KernelResources, Machine, Profiled, Timed
+from kbs_engine.results import (
+    ArmTimes,
+    Checked,
+    CompileMessage,
+    KernelResources,
+    Machine,
+    Profiled,
+    Timed,
+)
 from kbs_engine.results import read as read_result
 from kbs_engine.run.settings import RunMode
 from kbs_engine.vocabulary import MethodAxis
@@ -118,7 +126,7 @@ def merge_timed(blocks: list[Timed]) -> Timed | None:
     if len(blocks) < 2:  # noqa: PLR2004 - nothing to merge
         return blocks[0] if blocks else None
     order = list(dict.fromkeys((arm.name, arm.sha256) for block in blocks for arm in block.arms))
-    merged = {}
+    merged: dict[tuple[str, str], ArmTimes] = {}
     first = 0
     for block in blocks:
         for arm in block.arms:
@@ -139,7 +147,7 @@ def merge_timed(blocks: list[Timed]) -> Timed | None:
     )
 
 
-def _joined(one: Any, two: Any) -> Any:
+def _joined(one: ArmTimes, two: ArmTimes) -> ArmTimes:
     """Samples of two blocks of one arm; the first refusal stays."""
     fields = ("samples_ns", "process", "position", "host_ns")
     joined = {name: (*getattr(one, name), *getattr(two, name)) for name in fields}

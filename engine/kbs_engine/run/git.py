@@ -1,0 +1,76 @@
+"""A commit per accepted version, by the git command; a run works without it, with a note."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+IGNORED: Final = ".kbs/\n__pycache__/\n*.so\n*.o\n"
+_IDENTITY: Final = {
+    "GIT_AUTHOR_NAME": "kbs",
+    "GIT_AUTHOR_EMAIL": "kbs@localhost",
+    "GIT_COMMITTER_NAME": "kbs",
+    "GIT_COMMITTER_EMAIL": "kbs@localhost",
+}
+_TIMEOUT_S: Final = 60.0
+
+
+class RunGit:
+    """The git repository of one run folder."""
+
+    def __init__(self, root: Path) -> None:
+        """Keep the folder; ``note`` says why there are no commits, when there are none."""
+        self.root = root
+        self.note = "" if shutil.which("git") else "git is not installed: versions have no commits"
+
+    @property
+    def active(self) -> bool:
+        """Whether commits can be made."""
+        return not self.note and (self.root / ".git").exists()
+
+    def init(self) -> None:
+        """Make the repository; a failure becomes the note."""
+        if not self.note and self._run("init", "--quiet", "--initial-branch=main") is not None:
+            (self.root / ".gitignore").write_text(IGNORED, encoding="utf-8")
+
+    def commit(self, message: str) -> str:
+        """Commit everything that stands in the run; the commit's hash, empty with a note."""
+        if not self.active:
+            return ""
+        if self._run("add", "--all") is None:
+            return ""
+        if self._run("commit", "--quiet", "--allow-empty", "--no-verify", "-m", message) is None:
+            return ""
+        return (self._run("rev-parse", "HEAD") or "").strip()
+
+    def _run(self, *arguments: str) -> str | None:
+        """Output of one git command, or None with the note set."""
+        settings = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null",
+                    "-c", "core.autocrlf=false")  # fmt: skip
+        try:
+            done = subprocess.run(
+                ["git", *settings, *arguments],
+                cwd=self.root,
+                env={**_without_git(), **_IDENTITY},
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            self.note = f"git {arguments[0]} could not be run: {problem}"
+            return None
+        if done.returncode != 0:
+            last = (done.stderr or done.stdout).strip().splitlines()
+            self.note = f"git {arguments[0]} failed: {last[-1] if last else done.returncode}"
+            return None
+        return done.stdout
+
+
+def _without_git() -> dict[str, str]:
+    """The environment without another repository's GIT_DIR and the like."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

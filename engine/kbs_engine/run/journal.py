@@ -1,0 +1,301 @@
+"""events.jsonl: an append-only journal whose every line holds the hash of the line before.
+
+An event counts once its line is synced to disk. A line cut short by a crash is the only thing
+that is ever healed; anything else that does not fit the chain is reported with its place.
+The head of the chain is also kept outside the run (the home folder), so that cutting the tail
+off, or writing the whole chain anew, shows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from datetime import datetime, timezone
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from kbs_engine.durable import sync_folder, write_whole
+from kbs_engine.errors import StoreError
+from kbs_engine.jobs import AnyJob, Job, Result
+
+GENESIS: Final = "0" * 64
+"""What stands in the first event for the hash of the one before."""
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line of the journal."""
+
+    seq: int
+    at: str
+    """ISO 8601, UTC. Told, never compared."""
+    kind: str
+    data: dict[str, Any]
+    prev: str
+    hash: str = ""
+
+    def digest(self) -> str:
+        """SHA-256 of everything but the hash itself, keys in order."""
+        body = {"seq": self.seq, "at": self.at, "kind": self.kind, "data": self.data,
+                "prev": self.prev}  # fmt: skip
+        return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of a chain as the home folder remembers it."""
+
+    seq: int
+    hash: str
+    path: str = ""
+
+
+class Break(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a chain breaks, and how."""
+
+    where: str
+    """``path:line``."""
+    message: str
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True):
+    """A job whose answer is on disk."""
+
+    job_key: str
+    kind: str
+    result_sha256: str
+    seq: int
+    failed: bool = False
+    gpu_time_s: float | None = None
+
+
+def result_hash(result: Result) -> str:
+    """SHA-256 of an answer, whatever order its keys stand in."""
+    return hashlib.sha256(msgspec.json.encode(result, order="deterministic")).hexdigest()
+
+
+def _decoded(line: bytes) -> Event | None:
+    """The event of a line; None for a line that is none (``verify`` tells what it is)."""
+    try:
+        return msgspec.json.decode(line, type=Event)
+    except msgspec.DecodeError:
+        return None
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+
+
+class Journal:
+    """The journal of one run. Reading never writes; ``open_for_writing`` heals a torn tail."""
+
+    def __init__(
+        self, path: Path, *, head_file: Path | None = None, now: Callable[[], str] = _now
+    ) -> None:
+        """Keep the path; ``head_file`` is where the home folder remembers the head."""
+        self.path = path
+        self.head_file = head_file
+        self._now = now
+        self._events: list[Event] = []
+        self._writing = False
+        self.healed = ""
+        """What was cut off when the journal was opened for writing; empty for nothing."""
+        self._load()
+
+    def open_for_writing(self) -> Journal:
+        """Heal a torn last line and allow ``append``. The caller holds the run's lock.
+
+        Raises:
+            StoreError: The chain is broken elsewhere; nothing is appended to such a journal.
+        """
+        self._heal()
+        broken = self.verify()
+        if broken is not None:
+            raise StoreError(
+                broken.message,
+                where=broken.where,
+                remedy="restore the run folder from its git history or a copy; "
+                "a run whose journal was changed proves nothing",
+            )
+        self._writing = True
+        return self
+
+    def append(self, kind: str, **data: Any) -> Event:
+        """Add one event and sync it; StoreError when it cannot be written."""
+        if not self._writing:
+            raise StoreError(
+                "the journal is open for reading", where=str(self.path), remedy="open the run"
+            )
+        plain = msgspec.to_builtins(data)
+        event = Event(seq=len(self._events), at=self._now(), kind=kind, data=plain, prev=self.head)
+        event = msgspec.structs.replace(event, hash=event.digest())
+        self._write_line(msgspec.json.encode(event) + b"\n")
+        self._events.append(event)
+        self._remember()
+        return event
+
+    def job_started(self, job: Job) -> Event:
+        """Record that ``job`` is in flight."""
+        return self.append("job_started", job_key=job.key, job=msgspec.to_builtins(job))
+
+    def job_finished(self, result: Result, *, kind: str) -> Event:
+        """Record an answer that is on disk already."""
+        spent = (result.value or {}).get("gpu_time_s")
+        return self.append(
+            "job_finished",
+            job_key=result.job_key,
+            job_kind=kind,
+            result_sha256=result_hash(result),
+            failed=result.failure is not None,
+            gpu_time_s=spent,
+        )
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All events, in order."""
+        return tuple(self._events)
+
+    @property
+    def head(self) -> str:
+        """Hash of the last event."""
+        return self._events[-1].hash if self._events else GENESIS
+
+    def of_kind(self, kind: str) -> tuple[Event, ...]:
+        """The events of one kind, in order."""
+        return tuple(event for event in self._events if event.kind == kind)
+
+    def finished_jobs(self) -> dict[str, Finished]:
+        """Every finished job by its key; the last answer counts."""
+        found = {}
+        for event in self.of_kind("job_finished"):
+            data = event.data
+            found[data["job_key"]] = Finished(
+                job_key=data["job_key"],
+                kind=data["job_kind"],
+                result_sha256=data["result_sha256"],
+                seq=event.seq,
+                failed=data["failed"],
+                gpu_time_s=data["gpu_time_s"],
+            )
+        return found
+
+    def jobs(self) -> dict[str, AnyJob]:
+        """Every job that was ever started, by its key."""
+        return {
+            event.data["job_key"]: msgspec.convert(event.data["job"], AnyJob)
+            for event in self.of_kind("job_started")
+        }
+
+    def in_flight(self) -> tuple[str, ...]:
+        """Keys of jobs that were started and never finished: they are run again."""
+        finished = self.finished_jobs()
+        keys = (event.data["job_key"] for event in self.of_kind("job_started"))
+        return tuple(dict.fromkeys(key for key in keys if key not in finished))
+
+    def artifacts(self) -> dict[str, str]:
+        """The last recorded hash of every artifact, by its path in the run folder."""
+        return {e.data["path"]: e.data["sha256"] for e in self.of_kind("artifact")}
+
+    def verify(self) -> Break | None:
+        """The first place where the chain does not hold, or None."""
+        broken = self._verify_lines()
+        return broken if broken is not None else self._verify_head()
+
+    def _verify_lines(self) -> Break | None:
+        previous = GENESIS
+        for number, line in enumerate(self._lines(), start=1):
+            where = f"{self.path}:{number}"
+            try:
+                event = msgspec.json.decode(line, type=Event)
+            except msgspec.DecodeError as problem:
+                return Break(where=where, message=f"line is no event of a journal ({problem})")
+            if event.seq != number - 1:
+                return Break(
+                    where=where,
+                    message=f"event {event.seq} stands where {number - 1} should: "
+                    "events were removed, added or moved",
+                )
+            if event.prev != previous:
+                return Break(where=where, message="does not follow the event before it")
+            if event.digest() != event.hash:
+                return Break(where=where, message=f"event {event.seq} was changed after the fact")
+            previous = event.hash
+        return None
+
+    def _verify_head(self) -> Break | None:
+        head = self.remembered()
+        if head is None:
+            return None
+        where = f"{self.path}:{len(self._events) or 1}"
+        if head.seq >= len(self._events):
+            return Break(
+                where=where,
+                message=f"ends at event {len(self._events) - 1}, but event {head.seq} was written: "
+                "its tail was cut off",
+            )
+        if self._events[head.seq].hash != head.hash:
+            return Break(
+                where=f"{self.path}:{head.seq + 1}",
+                message="is another chain than the one whose head the home folder keeps",
+            )
+        return None
+
+    def remembered(self) -> Head | None:
+        """The head as the home folder keeps it; None where it does not know this run."""
+        if self.head_file is None or not self.head_file.exists():
+            return None
+        try:
+            return msgspec.json.decode(self.head_file.read_bytes(), type=Head)
+        except (msgspec.DecodeError, OSError) as problem:
+            raise StoreError(
+                f"the remembered head of a journal cannot be read ({problem})",
+                where=str(self.head_file),
+                remedy="remove the file if this home folder never saw the run",
+            ) from problem
+
+    def _load(self) -> None:
+        """Take what decodes, up to the first line that does not."""
+        decoded = map(_decoded, self._lines())
+        self._events = [event for event in takewhile(lambda e: e is not None, decoded) if event]
+
+    def _lines(self) -> list[bytes]:
+        """Whole lines; a torn last one is not among them."""
+        data = self.path.read_bytes() if self.path.exists() else b""
+        return data.split(b"\n")[:-1]
+
+    def _heal(self) -> None:
+        """Cut a last line that has no end: its event never counted."""
+        data = self.path.read_bytes() if self.path.exists() else b""
+        whole = data.rfind(b"\n") + 1
+        if whole == len(data):
+            return
+        self.healed = f"{len(data) - whole} bytes of an event that was being written"
+        with self.path.open("r+b") as file:
+            file.truncate(whole)
+            file.flush()
+            os.fsync(file.fileno())
+
+    def _write_line(self, line: bytes) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            new = not self.path.exists()
+            with self.path.open("ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                sync_folder(self.path.parent)
+        except OSError as problem:
+            raise StoreError(
+                f"cannot be written: {problem.strerror or problem}",
+                where=str(self.path),
+                remedy="free space or fix the folder's permissions, then resume the run",
+            ) from problem
+
+    def _remember(self) -> None:
+        if self.head_file is not None:
+            last = self._events[-1]
+            head = Head(seq=last.seq, hash=last.hash, path=str(self.path))
+            write_whole(self.head_file, msgspec.json.encode(head))
