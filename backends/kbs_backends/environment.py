@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from importlib import metadata, util
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
@@ -73,7 +73,7 @@ def find_cutlass() -> Finding:
         value = os.environ.get(variable)
         if value and (Path(value) / below / "cutlass" / "cutlass.h").is_file():
             return Finding(part="CUTLASS", state="ok", detail=f"{variable}={value}")
-    if util.find_spec("cutlass_library") is not None:
+    if find_package("nvidia-cutlass", costs="").state == "ok":
         return Finding(part="CUTLASS", state="ok", detail="the nvidia-cutlass package")
     return Finding(
         part="CUTLASS",
@@ -154,7 +154,17 @@ def survey() -> tuple[Finding, ...]:
             costs="SASS is read with the copy that triton ships, where it is installed",
             remedy="install the CUDA toolkit, or pip install nvidia-cuda-cuobjdump",
         ),
+        find_tool(
+            "compute-sanitizer", r"[Vv]ersion [\d.]+",
+            costs="champions are not checked for races and out-of-bounds accesses",
+            remedy="install the CUDA toolkit and put its bin folder on PATH",
+        ),
+        find_tool(
+            "rocprofv3", r"[\d.]+\d", costs="no profile can be taken on an AMD GPU",
+            remedy="install ROCm; not needed on NVIDIA machines",
+        ),
         find_cutlass(),
+        find_package("nvidia-cutlass-dsl", costs="CuTe DSL kernels cannot be compiled"),
         find_package("torch", costs="references cannot be run"),
         find_package("triton", costs="Triton kernels cannot be compiled"),
         find_package("ncu-report", costs=".ncu-rep files cannot be read; export them as CSV"),

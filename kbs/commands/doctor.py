@@ -6,7 +6,9 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs_backends.clock_lease import restore, stale_leases
 from kbs_backends.environment import Finding, survey
+from kbs_backends.environment_isolation import find_isolation
 from kbs_engine.errors import KbsError
 
 
@@ -23,7 +25,7 @@ def command(context: Context, *, style: str) -> None:
     listed and does not fail.
     """
     knowledge = [_wiki(context), _index(context)]
-    findings = [*knowledge, *survey()]
+    findings = [*knowledge, *survey(), *find_isolation(), *_leases(context)]
     ready = all(finding.state == "ok" for finding in knowledge)
     if context.json:
         rows = [msgspec.to_builtins(finding) for finding in findings]
@@ -57,6 +59,22 @@ def _index(context: Context) -> Finding:
         )  # fmt: skip
     counts = ", ".join(f"{count} {name}" for name, count in store.stats().items())
     return Finding(part="index", state="ok", detail=counts)
+
+
+def _leases(context: Context) -> list[Finding]:
+    """Clocks that a killed run left locked are restored here."""
+    part = "locked clocks"
+    costs = "timings are made at a clock that nobody chose"
+    try:
+        stale = stale_leases(context.home)
+        for path in stale:
+            restore(path)
+    except KbsError as error:
+        return [
+            Finding(part=part, state="failed", detail=str(error), costs=costs, remedy=error.remedy)
+        ]
+    detail = f"{len(stale)} left by killed runs, restored" if stale else "none left behind"
+    return [Finding(part=part, state="ok", detail=detail)]
 
 
 def _text(findings: list[Finding]) -> None:

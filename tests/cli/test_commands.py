@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -323,3 +324,17 @@ def test_output_that_cannot_be_written_is_an_error_with_a_remedy(home):
         env={**env, "PYTHONIOENCODING": "ascii", "LC_ALL": "C"},
     )  # fmt: skip
     assert ascii_only.returncode == 0, ascii_only.stderr
+
+
+def test_doctor_restores_clocks_that_a_killed_run_left_locked(kbs, tmp_path):
+    log, program = tmp_path / "smi.log", tmp_path / "bin" / "nvidia-smi"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> {log}\n')
+    program.chmod(0o755)
+    lease = tmp_path / "clock-leases" / "gpu0.json"
+    lease.parent.mkdir()
+    lease.write_text('{"gpu":0,"sm_clock_mhz":900,"pid":1,"started":"0","since":""}')
+    ran = kbs("doctor", at=tmp_path, env={"PATH": f"{program.parent}:{os.environ['PATH']}"})
+    assert "1 left by killed runs, restored" in ran.out
+    assert "--reset-gpu-clocks" in log.read_text()
+    assert not lease.exists()
