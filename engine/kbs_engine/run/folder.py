@@ -10,9 +10,10 @@ from kbs_engine.blobs import BlobStore
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError, RefusedError, StoreError, UsageError
 from kbs_engine.jobs import Job, Result
+from kbs_engine.run.events import result_hash
 from kbs_engine.run.files import as_json, read_bytes, read_record, read_text, sha256_of
 from kbs_engine.run.git import RunGit
-from kbs_engine.run.journal import Journal, result_hash
+from kbs_engine.run.journal import Journal
 from kbs_engine.run.layout import Layout, VersionLayout
 from kbs_engine.run.lock import WriterLock
 from kbs_engine.run.state import State

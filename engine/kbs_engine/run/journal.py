@@ -8,80 +8,19 @@ off, or writing the whole chain anew, shows.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from datetime import datetime, timezone
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from kbs_engine.durable import sync_folder, write_whole
 from kbs_engine.errors import StoreError
 from kbs_engine.jobs import AnyJob, Job, Result
-
-GENESIS: Final = "0" * 64
-"""What stands in the first event for the hash of the one before."""
-
-
-class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One line of the journal."""
-
-    seq: int
-    at: str
-    """ISO 8601, UTC. Told, never compared."""
-    kind: str
-    data: dict[str, Any]
-    prev: str
-    hash: str = ""
-
-    def digest(self) -> str:
-        """SHA-256 of everything but the hash itself, keys in order."""
-        body = {"seq": self.seq, "at": self.at, "kind": self.kind, "data": self.data,
-                "prev": self.prev}  # fmt: skip
-        return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()
-
-
-class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """The end of a chain as the home folder remembers it."""
-
-    seq: int
-    hash: str
-    path: str = ""
-
-
-class Break(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a chain breaks, and how."""
-
-    where: str
-    """``path:line``."""
-    message: str
-
-
-class Finished(msgspec.Struct, frozen=True, kw_only=True):
-    """A job whose answer is on disk."""
-
-    job_key: str
-    kind: str
-    result_sha256: str
-    seq: int
-    failed: bool = False
-    gpu_time_s: float | None = None
-
-
-def result_hash(result: Result) -> str:
-    """SHA-256 of an answer, whatever order its keys stand in."""
-    return hashlib.sha256(msgspec.json.encode(result, order="deterministic")).hexdigest()
-
-
-def _decoded(line: bytes) -> Event | None:
-    """The event of a line; None for a line that is none (``verify`` tells what it is)."""
-    try:
-        return msgspec.json.decode(line, type=Event)
-    except msgspec.DecodeError:
-        return None
+from kbs_engine.run.events import GENESIS, Break, Event, Finished, Head, decoded, result_hash
 
 
 def _now() -> str:
@@ -257,8 +196,8 @@ class Journal:
 
     def _load(self) -> None:
         """Take what decodes, up to the first line that does not."""
-        decoded = map(_decoded, self._lines())
-        self._events = [event for event in takewhile(lambda e: e is not None, decoded) if event]
+        events = map(decoded, self._lines())
+        self._events = [event for event in takewhile(lambda e: e is not None, events) if event]
 
     def _lines(self) -> list[bytes]:
         """Whole lines; a torn last one is not among them."""
