@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -47,8 +48,13 @@ def read_text(path: Path) -> str:
         ) from problem
 
 
-def read_record(path: Path, kind: type[R]) -> R:
-    """A record of ``kind``; InputError for what is no such record, StoreError for a newer one."""
+def read_record(
+    path: Path, kind: type[R], *, before: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+) -> R:
+    """A record of ``kind``; InputError for what is no such record, StoreError for a newer one.
+
+    ``before`` turns an older form, as builtins, into today's.
+    """
     data = read_bytes(path)
     newest = _version_of(kind)
     try:
@@ -60,6 +66,8 @@ def read_record(path: Path, kind: type[R]) -> R:
                 where=str(path),
                 remedy="upgrade kbs",
             )
+        if before is not None and isinstance(plain, dict):
+            plain = before(plain)
         return msgspec.convert(plain, kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise InputError(

@@ -81,7 +81,7 @@ class QualityGate(msgspec.Struct, frozen=True, kw_only=True):
 class IsaProgress(msgspec.Struct, frozen=True, kw_only=True):
     """One target of the machine code: where it stood, where it stands, where it should be."""
 
-    metric: str
+    metric: str = ""
     before: str = ""
     now: str = ""
     target: str = ""
@@ -100,7 +100,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
 class Pitfall(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong or was missing, and what was done about it."""
 
-    problem: str
+    problem: str = ""
     fix: str = ""
 
 
