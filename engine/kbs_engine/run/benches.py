@@ -88,7 +88,7 @@ def comparisons(timed: Timed, source_sha256: str, noise: float) -> Iterable[Stat
     mine = [i for i, arm in enumerate(timed.arms) if arm.sha256 == source_sha256]
     if not mine:
         return
-    for other, arm in enumerate(timed.arms):
+    for other in range(len(timed.arms)):
         if other not in mine:
             row = compare_arms(timed, mine[0], other, noise)
             if row is not None:

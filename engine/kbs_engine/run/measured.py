@@ -79,7 +79,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     switches: dict[str, bool] = msgspec.field(default_factory=dict)
     correct: bool
     reason: str | None = None
-    """A code of ``kbs_engine.refusals`` when not correct."""
+    """When not correct: a code of ``kbs_engine.refusals``, ``not_checked`` or ``job_failed``."""
     detail: str = ""
     settings: TimingSettings = TimingSettings()
     arms: tuple[ArmSummary, ...] = ()

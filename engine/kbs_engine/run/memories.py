@@ -100,7 +100,7 @@ class Memory:
         write_whole(self.path(record.version), as_json(record))
 
     def update(self, version: int, changes: Mapping[str, Any]) -> MemoryRecord:
-        """Set fields by dotted path; what does not fit the schema is refused and nothing written."""
+        """Set fields by dotted path; what does not fit the record is refused, nothing written."""
         plain = msgspec.to_builtins(self.load(version))
         for path, value in changes.items():
             if path in ("version", "schema_version", "masked"):
