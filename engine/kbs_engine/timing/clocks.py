@@ -1,0 +1,84 @@
+"""Whether the device clock and a host-synchronised clock tell the same story.
+
+The host's time of a call is the device's plus an overhead (flush, launch, wait) that does not
+depend on the candidate: it is known from trusted calls of the same path, the baseline's or an
+empty kernel's. Work hidden from the events shows up as host time that they do not explain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+
+SCHEMA_VERSION = 1
+
+QUARTILE: Final = 25.0
+"""Host noise only ever adds time, so the low quartile is the quiet part of the samples."""
+SPREADS: Final = 5.0
+"""Robust standard deviations of the trusted overhead that are allowed."""
+RELATIVE: Final = 0.01
+"""Rate by which the two clocks may differ, with room for rounding of long calls."""
+SMALLEST_NS: Final = 2_000.0
+"""Below two microseconds the host cannot tell: a system call and a poll take as much."""
+IQR_PER_SIGMA: Final = 1.349
+ENOUGH: Final = 3
+
+
+class ClockCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """Verdict on one arm's two clocks; ``reason`` is a code of ``kbs_engine.refusals``."""
+
+    ok: bool
+    excess_ns: float
+    """Low quartile of (host - device), less that of the trusted calls."""
+    allowed_ns: float
+    reason: str | None = None
+    detail: str = ""
+
+
+def check_clocks(
+    device_ns: Sequence[float],
+    host_ns: Sequence[float],
+    *,
+    overhead_ns: Sequence[float],
+    timer_step_ns: float = 0.0,
+) -> ClockCheck:
+    """Compare the clocks of the same calls, call by call.
+
+    Args:
+        device_ns: Device time of every call.
+        host_ns: Host time of the same calls, from before the flush to after the wait.
+        overhead_ns: host - device of trusted calls by the same path. Its spread, never the
+            candidate's own, sets the tolerance: a candidate cannot buy room by being noisy.
+        timer_step_ns: Step of the device timer; events of zero or less are refused by it.
+
+    Raises:
+        ValueError: Lengths differ, or too few calls to say anything.
+    """
+    device, host = np.asarray(device_ns, dtype=float), np.asarray(host_ns, dtype=float)
+    trusted = np.asarray(overhead_ns, dtype=float)
+    if device.shape != host.shape or min(device.size, trusted.size) < ENOUGH:
+        msg = f"{device.size} device, {host.size} host and {trusted.size} trusted times"
+        raise ValueError(msg)
+    if not (np.isfinite(device).all() and float(device.min()) > 0.0):
+        return ClockCheck(
+            ok=False, excess_ns=0.0, allowed_ns=timer_step_ns, reason="timer_below_step",
+            detail=f"the device clock gave {float(device.min()):g} ns",
+        )  # fmt: skip
+    low, middle, high = (float(v) for v in np.percentile(trusted, [25, 50, 75]))
+    excess = float(np.percentile(host - device, QUARTILE)) - low
+    allowed = max(
+        SPREADS * (high - low) / IQR_PER_SIGMA,
+        RELATIVE * (float(np.percentile(device, QUARTILE)) + abs(middle)),
+        2.0 * timer_step_ns,
+        SMALLEST_NS,
+    )
+    if abs(excess) <= allowed:
+        return ClockCheck(ok=True, excess_ns=excess, allowed_ns=allowed)
+    story = "the host saw time that the events did not" if excess > 0 else "events exceed the host"
+    return ClockCheck(
+        ok=False, excess_ns=excess, allowed_ns=allowed, reason="clock_mismatch",
+        detail=f"{story}: {abs(excess) / 1e3:.1f} µs a call, {allowed / 1e3:.1f} µs allowed",
+    )  # fmt: skip
