@@ -39,7 +39,10 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
 class Profiler(Protocol):
     """Counters around one call."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The word for it: ncu, rocprof, counter-free."""
+        ...
 
     def profile(
         self,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kbs_engine.facts import Spec
 from kbs_engine.symptoms import SymptomRule
+from kbs_engine.templates import Template
 from kbs_ingest.wiki.lists import flat_text
 from kbs_ingest.wiki.markdown import Document, Section
 from kbs_ingest.wiki.methods import LANGUAGE_HEADINGS
@@ -148,4 +149,17 @@ def code_chunk(text: str, path: str) -> Chunk:
         text=text[: 2 * MAX_CHARS],
         languages=(language,) if language else (),
         archs=tuple(sorted(set(_ARCH.findall(text)))),
+    )
+
+
+def template_chunk(template: Template, text: str) -> Chunk:
+    """The sheet of a template, as one piece."""
+    return Chunk(
+        kind="example",
+        owner=template.id,
+        path=template.citation.path,
+        line=1,
+        title=template.title,
+        text=text,
+        languages=(template.language,),
     )

@@ -7,9 +7,11 @@ from typing import Any
 
 from kbs_engine.errors import WikiError
 from kbs_engine.metrics import MetricMap
+from kbs_engine.templates import Template
 from kbs_ingest.metric_map import load_metric_map
 from kbs_ingest.wiki import chunks as cut
 from kbs_ingest.wiki.crosscheck import GroupList
+from kbs_ingest.wiki.examples import check_sheet
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.hardware import (
     HardwareFront,
@@ -54,6 +56,7 @@ class RootReader:
         self.signatures: dict[str, SignatureFile] = {}
         self.maps: dict[str, MetricMap] = {}
         self.cases: dict[str, Case] = {}
+        self.templates: dict[str, Template] = {}
         self.words: list[Words] = []
         self.chunks: list[Chunk] = []
         self.lost: set[tuple[str, str]] = set()
@@ -178,6 +181,7 @@ class RootReader:
             "symptoms": self._symptom,
             "signatures": self._signature,
             "cases": self._cases,
+            "examples": self._template,
         }
         if file.relative == "isa/features.yaml":
             self.features.update(read_features(part, self.faults))
@@ -192,6 +196,12 @@ class RootReader:
             self.chunks.append(
                 Chunk(kind="page", owner="", path=file.path, line=1, title=file.stem, text=text)
             )
+
+    def _template(self, file: WikiFile, part: YamlPart) -> None:
+        found = check_sheet(file.root.path / file.relative, file.path, self.faults)
+        if found is not None:
+            self._keep(self.templates, found.id, found, file, part)
+            self.chunks.append(cut.template_chunk(found, flat_text(part.value)))
 
     def _symptom(self, file: WikiFile, part: YamlPart) -> None:
         found = read_symptom(part, file.path, self.faults)

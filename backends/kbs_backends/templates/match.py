@@ -1,0 +1,159 @@
+"""Which operation a reference computes, found by comparing values.
+
+Roles are filled with the task's tensors wherever shapes and kinds of types fit, and the
+operation's definition is compared with what the reference returns on several draws. A match
+is not a proof, and need not be one: every kernel made from it passes the full check.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from kbs_backends.tasks.base import Inputs, Reference
+from kbs_backends.templates.ops import OPS, Op
+from kbs_engine.templates import unify
+
+if TYPE_CHECKING:
+    import torch
+
+DRAWS: Final = ((11, "setup"), (12, "normal"), (13, "setup"))
+"""Seed and distribution of each comparison. The seeds are no secret: nobody is judged."""
+
+TOLERANCE: Final[dict[str, float]] = {
+    "float64": 1e-9, "float32": 1e-4, "float16": 8e-3, "bfloat16": 6e-2,
+}  # fmt: skip
+"""Allowed difference against the spread of the expected values, by the type compared in."""
+
+FP64_ELEMENTS: Final = 1 << 26
+"""Above this many elements the comparison runs in the task's own types, to save memory."""
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation that a task computes, with the task's names for its roles."""
+
+    op: str
+    names: dict[str, str]
+    """Role → the task's tensor; inputs and outputs."""
+    options: dict[str, Any]
+    dims: dict[str, int]
+
+
+def find_matches(reference: Reference, *, op: str = "", device: str = "cpu") -> tuple[Match, ...]:
+    """The operations that ``reference`` computes; normally none or one.
+
+    ``op`` is what the reference declares: then only that one is tried.
+    """
+    draws = [_draw(reference, seed, distribution, device) for seed, distribution in DRAWS]
+    inputs, expected = draws[0]
+    tensors = {
+        name: value
+        for name, value in inputs.items()
+        if hasattr(value, "shape") and name not in expected
+    }
+    found = []
+    for one in [OPS[op]] if op else OPS.values():
+        for names, dims in assignments(one, tensors, expected):
+            for options in _options(one, dims):
+                if all(agrees(one, names, options, *draw) for draw in draws):
+                    found.append(Match(op=one.name, names=names, options=options, dims=dims))
+                    break
+            else:
+                continue
+            break
+    return tuple(found)
+
+
+def _draw(
+    reference: Reference, seed: int, distribution: str, device: str
+) -> tuple[Inputs, dict[str, torch.Tensor]]:
+    inputs = reference.make_inputs(seed, distribution, device)
+    total = sum(value.numel() for value in inputs.values() if hasattr(value, "numel"))
+    return inputs, reference.expected(inputs, "fp64" if total <= FP64_ELEMENTS else None)
+
+
+def assignments(
+    op: Op, tensors: Mapping[str, torch.Tensor], outputs: Mapping[str, torch.Tensor]
+) -> Iterator[tuple[dict[str, str], dict[str, int]]]:
+    """Ways to fill the roles of ``op`` so that every tensor of the task is used once."""
+    if len(outputs) != len(op.outputs):
+        return
+    required = [role for role in op.inputs if role not in op.optional]
+    optional = [role for role in op.inputs if role in op.optional]
+    extra = len(tensors) - len(required)
+    if not 0 <= extra <= len(optional):
+        return
+    for chosen in itertools.combinations(optional, extra):
+        roles = [role for role in op.inputs if role in required or role in chosen]
+        for order in itertools.permutations(tensors, len(roles)):
+            for out_order in itertools.permutations(outputs, len(op.outputs)):
+                names = dict(zip((*roles, *op.outputs), (*order, *out_order), strict=True))
+                dims = _fit(op, names, tensors, outputs)
+                if dims is not None:
+                    yield names, dims
+
+
+def _fit(
+    op: Op,
+    names: Mapping[str, str],
+    tensors: Mapping[str, torch.Tensor],
+    outputs: Mapping[str, torch.Tensor],
+) -> dict[str, int] | None:
+    dims: dict[str, int] | None = {}
+    for role, shape in (*op.inputs.items(), *op.outputs.items()):
+        if role not in names or dims is None:
+            continue
+        tensor = tensors[names[role]] if role in op.inputs else outputs[names[role]]
+        if role in op.inputs and tensor.is_floating_point() == (role in op.integer):
+            return None
+        dims = unify(shape, tuple(tensor.shape), dims)
+    return dims
+
+
+def _options(op: Op, dims: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    names = list(op.options)
+    for values in itertools.product(*op.options.values()):
+        yield {
+            name: dims[value] if isinstance(value, str) and value in dims else value
+            for name, value in zip(names, values, strict=True)
+        }
+
+
+def agrees(
+    op: Op,
+    names: Mapping[str, str],
+    options: Mapping[str, Any],
+    inputs: Inputs,
+    expected: Mapping[str, torch.Tensor],
+) -> bool:
+    """Whether the definition gives what the reference gave on one draw."""
+    kinds = {role: expected[names[role]].dtype for role in op.outputs}
+    wide = next(iter(kinds.values()))
+    given = {}
+    for role in op.inputs:
+        if role in names:
+            tensor = inputs[names[role]]
+            floating = tensor.is_floating_point() and wide.is_floating_point
+            given[role] = tensor.to(wide) if floating else tensor.clone()
+    try:
+        results = op.compute(given, options)
+    except (RuntimeError, ValueError, IndexError):  # the values do not suit this operation
+        return False
+    return all(_close(results[role], expected[names[role]]) for role in op.outputs)
+
+
+def _close(actual: torch.Tensor, expected: torch.Tensor) -> bool:
+    if actual.shape != expected.shape or expected.numel() == 0:
+        return False
+    if not expected.is_floating_point():
+        return bool((actual.to(expected.dtype) == expected).all())
+    bound = TOLERANCE.get(str(expected.dtype).removeprefix("torch."))
+    left, right = actual.double(), expected.double()
+    if bound is None or bool((left.isfinite() != right.isfinite()).any()):
+        return False
+    scale = float(right[right.isfinite()].abs().mean()) if bool(right.isfinite().any()) else 0.0
+    gap = (left - right).nan_to_num(0.0, 0.0, 0.0).abs()
+    return float(gap.max()) <= bound * max(scale, float(right.abs().max()) * 0.1, 1e-30)
