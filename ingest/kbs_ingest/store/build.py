@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import duckdb
 import msgspec
 
 from kbs_ingest.embedding import Embedder
-from kbs_ingest.store import similarity, tables, vectors
-from kbs_ingest.store.experience import Segments
-from kbs_ingest.store.fingerprint import fingerprint
+from kbs_ingest.experience.lore import Lore
+from kbs_ingest.store import experience, similarity, tables, vectors
+from kbs_ingest.store.experience import BadLine, Loaded, Stamp
 from kbs_ingest.store.texts import embedding_text, has_meaning, text_hash
 from kbs_ingest.wiki import Wiki, load_files
 from kbs_ingest.wiki.model import Chunk
@@ -24,42 +25,58 @@ class Built(msgspec.Struct, frozen=True):
 
     counts: dict[str, int]
     embedded: int
+    bad: tuple[BadLine, ...]
 
 
 def build(
     folder: Path,
     files: Sequence[WikiFile],
-    segments: Segments,
+    segments: Path,
+    now: Stamp,
     embedder: Embedder,
+    *,
     earlier: Path | None,
     progress: Progress | None,
 ) -> Built:
-    """Fill ``folder``; WikiError when the wiki is at fault. ``earlier`` lends its vectors."""
+    """Fill ``folder``; WikiError when the wiki is at fault.
+
+    Args:
+        folder: of the new generation.
+        files: pages of the wikis.
+        segments: the folder of the experience log.
+        now: its segments as they are to be read.
+        embedder: makes vectors of texts.
+        earlier: the generation before, which lends its vectors.
+        progress: told what is being done.
+    """
     wiki = load_files(files, progress)
     lance = folder / "lance"
     hashes, found, embedded = _vectors(wiki.chunks, embedder, earlier, progress)
     if progress:
         progress("writing", 0, 1)
     vectors.write_chunks(lance, wiki.chunks, hashes, found)
-    prints = [fingerprint(item.outcome.metrics_before) for item in segments.outcomes]
-    vectors.write_outcomes(lance, segments.outcomes, prints)
     if found:
         likeness = similarity.by_vectors(wiki.chunks, [found.get(key) for key in hashes])
     else:
         likeness = similarity.by_bm25(wiki.chunks, vectors.VectorStore(lance))
-    counts = _counts(wiki, segments)
+    lore = Lore.of_wiki(wiki)
+    loaded: list[Loaded] = []
+
+    def fill(connection: duckdb.DuckDBPyConnection) -> None:
+        loaded.append(experience.load(connection, segments, now, lore, progress))
+        vectors.write_outcomes(lance, experience.texts(connection))
+
+    counts = _counts(wiki)
     tables.write_tables(
         folder / "kbs.duckdb",
         wiki,
-        segments.outcomes,
-        prints,
-        segments.bad,
+        fill,
         likeness,
         {"embedding_model": embedder.ref.identity, **{k: str(v) for k, v in counts.items()}},
     )
     if progress:
         progress("writing", 1, 1)
-    return Built(counts, embedded)
+    return Built({**counts, **loaded[0].counts}, embedded, loaded[0].bad)
 
 
 def _vectors(
@@ -91,7 +108,7 @@ def _vectors(
     return hashes, found, len(missing)
 
 
-def _counts(wiki: Wiki, segments: Segments) -> dict[str, int]:
+def _counts(wiki: Wiki) -> dict[str, int]:
     return {
         "files": len(wiki.files),
         "chips": len(wiki.chips),
@@ -103,6 +120,4 @@ def _counts(wiki: Wiki, segments: Segments) -> dict[str, int]:
         "metrics": sum(len(found.metrics) for found in wiki.metric_maps.values()),
         "cases": len(wiki.cases),
         "chunks": len(wiki.chunks),
-        "outcomes": len(segments.outcomes),
-        "bad_lines": len(segments.bad),
     }

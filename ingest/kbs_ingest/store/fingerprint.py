@@ -9,8 +9,8 @@ the features that both profiles have, as the root of the mean squared difference
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -62,3 +62,42 @@ def _scale(name: str, value: float | None) -> float | None:
     if any(part in name for part in _RATIOS):
         return math.log2(1 + value) / 6
     return math.log10(1 + value) / 12
+
+
+_INDEX: Final = {name: number for number, name in enumerate(FEATURES)}
+
+
+def fingerprints(profiles: Sequence[Mapping[str, float]]) -> tuple[Any, Any]:
+    """Values and masks of many profiles, as two float32 arrays of shape (profiles, SIZE).
+
+    The same numbers as ``fingerprint``, but rows with too few features are all zero.
+    """
+    import numpy as np
+
+    rows: list[int] = []
+    columns: list[int] = []
+    numbers: list[float] = []
+    for row, metrics in enumerate(profiles):
+        for name, value in metrics.items():
+            column = _INDEX.get(name)
+            if column is not None:
+                rows.append(row)
+                columns.append(column)
+                numbers.append(value)
+    found = np.asarray(numbers, dtype=np.float64)
+    good = np.isfinite(found) & (found >= 0)
+    where = (np.asarray(rows, dtype=np.int64)[good], np.asarray(columns, dtype=np.int64)[good])
+    values = np.zeros((len(profiles), SIZE), dtype=np.float32)
+    mask = np.zeros_like(values)
+    values[where] = _scale_all(np, found[good], where[1])
+    mask[where] = 1.0
+    few = mask.sum(axis=1) < MIN_SHARED
+    values[few], mask[few] = 0.0, 0.0
+    return values, mask
+
+
+def _scale_all(np: Any, found: Any, columns: Any) -> Any:
+    percent = np.array([name.endswith("_pct") for name in FEATURES])[columns]
+    ratio = np.array([any(part in name for part in _RATIOS) for name in FEATURES])[columns]
+    logs = np.where(ratio, np.log2(1 + found) / 6, np.log10(1 + found) / 12)
+    return np.where(percent, np.minimum(found, 105.0) / 100, logs)

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 from kbs_engine.errors import StoreError
 from kbs_ingest.embedding import NONE, Embedder, ModelRef, find_model
 from kbs_ingest.store import layout
-from kbs_ingest.store.experience import BadLine, Segments, read_segments
+from kbs_ingest.store.experience import BadLine, Stamp, stamp
 from kbs_ingest.store.layout import Home, Manifest
 from kbs_ingest.wiki import list_wiki
 from kbs_ingest.wiki.source import WikiFile
@@ -61,18 +61,26 @@ def ingest(
     place = Home(home)
     with _write_lock(place, lock_seconds, progress):
         layout.remove_half_built(place)
-        segments = read_segments(place.experience)
+        segments = stamp(place.experience)
         wanted = _manifest(files, segments, model)
         current = None if rebuild else _current(place)
         found = _usable(current, place)
         if found is not None and _same(found, wanted):
-            return _unchanged(found, segments, files, started)
+            return _unchanged(found, _bad_lines(current), files, started)
         from kbs_ingest.store.build import build
 
         folder = place.generation(layout.next_number(place))
         earlier = current if found is not None else None
         with _all_or_nothing(folder):
-            built = build(folder, files, segments, Embedder(model), earlier, progress)
+            built = build(
+                folder,
+                files,
+                place.experience,
+                segments,
+                Embedder(model),
+                earlier=earlier,
+                progress=progress,
+            )
             number = int(folder.name.rpartition("-")[2])
             manifest = msgspec.structs.replace(
                 wanted, generation=number, counts=built.counts, contents=layout.contents(folder)
@@ -87,12 +95,12 @@ def ingest(
         counts=built.counts,
         embedding_model=model.identity,
         embedded=built.embedded,
-        bad_lines=segments.bad,
+        bad_lines=built.bad,
         notes=_notes(model.identity, files),
     )
 
 
-def _manifest(files: Sequence[WikiFile], segments: Segments, model: ModelRef) -> Manifest:
+def _manifest(files: Sequence[WikiFile], segments: Stamp, model: ModelRef) -> Manifest:
     return Manifest(
         schema_version=layout.SCHEMA_VERSION,
         generation=0,
@@ -138,7 +146,7 @@ def _same(found: Manifest, wanted: Manifest) -> bool:
 
 
 def _unchanged(
-    found: Manifest, segments: Segments, files: Sequence[WikiFile], started: float
+    found: Manifest, bad: Sequence[BadLine], files: Sequence[WikiFile], started: float
 ) -> IngestSummary:
     return IngestSummary(
         changed=False,
@@ -146,9 +154,18 @@ def _unchanged(
         seconds=time.monotonic() - started,
         counts=found.counts,
         embedding_model=found.model,
-        bad_lines=segments.bad,
+        bad_lines=tuple(bad),
         notes=_notes(found.model, files),
     )
+
+
+def _bad_lines(current: Path | None) -> list[BadLine]:
+    """Bad lines that a generation knows of."""
+    if current is None:
+        return []
+    with duckdb.connect(str(current / "kbs.duckdb"), read_only=True) as connection:
+        rows = connection.execute("SELECT file, line, reason FROM bad_lines ORDER BY ALL")
+        return [BadLine(file=file, line=line, reason=why) for file, line, why in rows.fetchall()]
 
 
 def _notes(model: str, files: Sequence[WikiFile]) -> tuple[str, ...]:

@@ -10,9 +10,7 @@ import msgspec
 
 from kbs_engine.errors import RefusedError
 from kbs_engine.facts import Chip, Citation
-from kbs_engine.outcomes import Outcome
 from kbs_ingest.store import near_chips
-from kbs_ingest.store.experience import StoredOutcome, read_segments
 from kbs_ingest.store.fingerprint import MIN_SHARED, SIZE, fingerprint
 from kbs_ingest.store.near_chips import ChipName
 from kbs_ingest.wiki.model import Case, Chunk
@@ -67,49 +65,28 @@ def _chip_names(connection: duckdb.DuckDBPyConnection) -> list[ChipName]:
     return [ChipName(id_, family, arch, tuple(names)) for id_, family, arch, names in rows]
 
 
-def experience(
-    connection: duckdb.DuckDBPyConnection, folder: Path, indexed: Mapping[str, int]
-) -> tuple[list[StoredOutcome], list[StoredOutcome]]:
-    """Indexed outcomes whose segments are as they were, and those of newer segments."""
-    live = read_segments(folder, indexed)
-    present = {path.name for path in folder.glob("*.jsonl")}
-    stale = set(live.sizes) | (set(indexed) - present)
-    rows = connection.execute(
-        "SELECT id, segment, line, record FROM outcomes ORDER BY id"
-    ).fetchall()
-    kept = [
-        StoredOutcome(
-            id=id_,
-            segment=segment,
-            line=line,
-            outcome=msgspec.json.decode(record, type=Outcome),
-        )
-        for id_, segment, line, record in rows
-        if segment not in stale
-    ]
-    known = {item.id for item in kept}
-    return kept, [item for item in live.outcomes if item.id not in known]
+Place = tuple[str, int, int, int]
 
 
 def nearest(
     connection: duckdb.DuckDBPyConnection, metrics: Mapping[str, float], limit: int
-) -> list[tuple[Outcome, float]]:
-    """Root mean squared difference over the features that both have, smallest first."""
+) -> list[tuple[Place, float]]:
+    """Places of outcomes by root mean squared difference over the features that both have."""
     mine = fingerprint(metrics)
     if mine.empty:
         return []
     kind = f"FLOAT[{SIZE}]"
     rows = connection.execute(
         f"""
-        SELECT record, sqrt(greatest(0, d2) / shared) AS distance FROM (
-            SELECT id, record,
+        SELECT segment, line, start, length, sqrt(greatest(0, d2) / shared) AS distance FROM (
+            SELECT id, segment, line, start, length,
                 array_inner_product(mask, $mask::{kind}) AS shared,
                 array_inner_product(mask, $squares::{kind})
                     - 2 * array_inner_product(print, $values::{kind})
                     + list_sum(list_transform(
                         list_zip(print, $mask::{kind}::FLOAT[]),
                         lambda pair: pair[1] * pair[1] * pair[2])) AS d2
-            FROM outcomes)
+            FROM outcomes WHERE print IS NOT NULL AND doubt = '')
         WHERE shared >= {MIN_SHARED} ORDER BY distance, id LIMIT {int(limit)}
         """,  # noqa: S608 - own numbers
         {
@@ -118,7 +95,7 @@ def nearest(
             "squares": [value * value for value in mine.values],
         },
     ).fetchall()
-    return [(msgspec.json.decode(record, type=Outcome), float(d)) for record, d in rows]
+    return [((segment, line, start, length), float(d)) for segment, line, start, length, d in rows]
 
 
 def chunk(connection: duckdb.DuckDBPyConnection, id_: str) -> Chunk | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import duckdb
 import msgspec
 
-from kbs_engine.chance import Context, Tallies, tally
+from kbs_engine.chance import Context, Tallies
 from kbs_engine.errors import StoreError
 from kbs_engine.facts import Chip
 from kbs_engine.methods import Method
@@ -19,8 +19,10 @@ from kbs_engine.metrics import MetricMap
 from kbs_engine.outcomes import Outcome
 from kbs_engine.ports import Rows
 from kbs_engine.symptoms import RuleResult, SymptomRule
+from kbs_ingest.experience.lore import Lore
 from kbs_ingest.rules.evaluate import Condition, RuleSet
 from kbs_ingest.store import layout, lookup, searching
+from kbs_ingest.store.evidence import Experience
 from kbs_ingest.store.experience import BadLine, StoredOutcome
 from kbs_ingest.store.layout import Home, Manifest
 from kbs_ingest.store.lease import Lease
@@ -138,24 +140,28 @@ class Store:
         return lookup.chunk(self.connection, id_)
 
     def outcomes(self, method: str | None = None) -> Sequence[Outcome]:
-        """Past outcomes, of one method or of all; segments newer than the index included."""
+        """Past outcomes that count, of one method or of all; newer segments included.
+
+        Masked and quarantined records and what a host timed are left out; a replication adds
+        an outcome for each method that it speaks of.
+        """
         return [item.outcome for item in self.stored_outcomes(method)]
 
     def stored_outcomes(self, method: str | None = None) -> Sequence[StoredOutcome]:
-        """Past outcomes with their ids and segments."""
-        kept, live = self._experience
-        return [item for item in (*kept, *live) if method in (None, item.outcome.method)]
+        """The same with their ids and segments."""
+        return self._experience.all(method)
 
     def evidence(self, context: Context, as_of: date) -> Mapping[str, Tallies]:
-        """Past outcomes, weighed for ``context`` and summed by method and machine."""
-        groups: dict[str, list[Outcome]] = {}
-        for outcome in self.outcomes():
-            groups.setdefault(outcome.method, []).append(outcome)
-        return {name: tally(rows, context, as_of=as_of) for name, rows in groups.items()}
+        """The same, weighed for ``context`` and summed by method and machine."""
+        return self._experience.evidence(context, as_of)
 
     def tried_on(self, source_hash: str) -> Sequence[Outcome]:
-        """Past outcomes of this very source."""
-        return [row for row in self.outcomes() if row.source_hash == source_hash]
+        """The same, only those of this very source."""
+        return self._experience.tried_on(source_hash)
+
+    def lore(self) -> Lore:
+        """Chips and methods of the wiki under all their names, as records are read with."""
+        return Lore(self.chips(), self.methods())
 
     def bad_lines(self) -> Sequence[BadLine]:
         """Lines of indexed segments that are no outcomes."""
@@ -166,7 +172,9 @@ class Store:
         self, metrics: Mapping[str, float], limit: int = 10
     ) -> Sequence[tuple[Outcome, float]]:
         """Indexed outcomes whose profile before was most alike, with the distance."""
-        return lookup.nearest(self.connection, metrics, limit)
+        found = lookup.nearest(self.connection, metrics, limit)
+        near = ((self._experience.read([place]), distance) for place, distance in found)
+        return [(items[0].outcome, distance) for items, distance in near if items]
 
     def metric_map(self, vendor: str) -> MetricMap:
         """Canonical metrics of a vendor; StoreError when the wiki has none."""
@@ -238,8 +246,8 @@ class Store:
         )
 
     @cached_property
-    def _experience(self) -> tuple[list[StoredOutcome], list[StoredOutcome]]:
-        return lookup.experience(self.connection, self.home.experience, self.manifest.segments)
+    def _experience(self) -> Experience:
+        return Experience(self.connection, self.home.experience, self.manifest.segments, self.lore)
 
     @cached_property
     def _searcher(self) -> searching.Searcher:

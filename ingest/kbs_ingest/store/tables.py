@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,6 @@ import duckdb
 import msgspec
 
 from kbs_engine.facts import Spec
-from kbs_ingest.store.experience import BadLine, StoredOutcome
-from kbs_ingest.store.fingerprint import SIZE, Fingerprint
 from kbs_ingest.store.similarity import Similarities
 from kbs_ingest.wiki.model import Wiki
 from kbs_ingest.wiki.names import normalise
@@ -39,10 +37,6 @@ TABLES: dict[str, str] = {
     "cases": "id VARCHAR, title VARCHAR, path VARCHAR, line BIGINT, record VARCHAR",
     "chunks": "id VARCHAR, kind VARCHAR, owner VARCHAR, path VARCHAR, line BIGINT, "
     "title VARCHAR, record VARCHAR",
-    "outcomes": "id VARCHAR, segment VARCHAR, line BIGINT, method VARCHAR, verdict VARCHAR, "
-    f"chip VARCHAR, arch VARCHAR, gain DOUBLE, record VARCHAR, print FLOAT[{SIZE}], "
-    f"mask FLOAT[{SIZE}]",
-    "bad_lines": "file VARCHAR, line BIGINT, reason VARCHAR",
     "similarities": "symptom VARCHAR, method VARCHAR, score DOUBLE",
     "page_similarities": "symptom VARCHAR, chunk VARCHAR, score DOUBLE",
 }
@@ -51,26 +45,23 @@ TABLES: dict[str, str] = {
 def write_tables(
     path: Path,
     wiki: Wiki,
-    outcomes: Sequence[StoredOutcome],
-    prints: Sequence[Fingerprint],
-    bad: Sequence[BadLine],
+    experience: Callable[[duckdb.DuckDBPyConnection], None],
     similarities: Similarities,
     meta: dict[str, str],
 ) -> None:
-    """Create the file; it is complete and closed when this returns."""
+    """Create the file; it is complete and closed when this returns.
+
+    Args:
+        path: the file.
+        wiki: parsed pages.
+        experience: creates and fills the tables of the experience log.
+        similarities: of methods and pages to symptoms.
+        meta: key and value of what stands beside.
+    """
     rows = {
         **_wiki_rows(wiki),
         **_method_rows(wiki),
         "meta": sorted(meta.items()),
-        "outcomes": [
-            (
-                item.id, item.segment, item.line, item.outcome.method, item.outcome.verdict,
-                item.outcome.chip, item.outcome.arch, item.outcome.gain, _json(item.outcome),
-                list(found.values), list(found.mask),
-            )
-            for item, found in zip(outcomes, prints, strict=True)
-        ],
-        "bad_lines": [(item.file, item.line, item.reason) for item in bad],
         "similarities": [(*key, score) for key, score in sorted(similarities.methods.items())],
         "page_similarities": [(*key, score) for key, score in sorted(similarities.pages.items())],
     }  # fmt: skip
@@ -78,6 +69,7 @@ def write_tables(
         for name, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {name} ({columns})")
             _insert(connection, name, columns, rows[name])
+        experience(connection)
         connection.execute("CHECKPOINT")
 
 

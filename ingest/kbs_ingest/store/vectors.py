@@ -15,8 +15,6 @@ from typing import Any
 import msgspec
 
 from kbs_engine.errors import StoreError, UsageError
-from kbs_ingest.store.experience import StoredOutcome
-from kbs_ingest.store.fingerprint import SIZE, Fingerprint
 from kbs_ingest.store.layout import ingest_command
 from kbs_ingest.wiki.model import Chunk
 
@@ -88,24 +86,10 @@ def write_chunks(
         table.create_fts_index("text")
 
 
-def write_outcomes(
-    folder: Path, outcomes: Sequence[StoredOutcome], prints: Sequence[Fingerprint]
-) -> None:
-    """Create the table of outcomes with text and fingerprint."""
-    if not outcomes:
-        return
-    pa = importlib.import_module("pyarrow")
-    table = pa.table(
-        {
-            "id": pa.array([item.id for item in outcomes], pa.string()),
-            "method": pa.array([item.outcome.method for item in outcomes], pa.string()),
-            "text": pa.array([_outcome_text(item) for item in outcomes], pa.string()),
-            "vector": pa.array(
-                [list(found.values) for found in prints], pa.list_(pa.float32(), SIZE)
-            ),
-        }
-    )
-    _connect(folder).create_table("outcomes", data=table).create_fts_index("text")
+def write_outcomes(folder: Path, outcomes: Any) -> None:
+    """Create the table of outcomes from an Arrow table of id, method, text and vector."""
+    if outcomes.num_rows:
+        _connect(folder).create_table("outcomes", data=outcomes).create_fts_index("text")
 
 
 def stored_vectors(folder: Path) -> dict[str, list[float]]:
@@ -186,17 +170,6 @@ def _words(text: str) -> str:
 
 def _joined(values: Sequence[str]) -> str:
     return f"|{'|'.join(values)}|" if values else ""
-
-
-def _outcome_text(item: StoredOutcome) -> str:
-    found = item.outcome
-    return " ".join(
-        str(part)
-        for part in (
-            found.method, found.verdict, found.kernel, found.language, found.chip, found.arch,
-            found.limiter, found.dtype or "", found.dims_class,
-        )
-    )  # fmt: skip
 
 
 def _connect(folder: Path) -> Any:

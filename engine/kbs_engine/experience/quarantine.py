@@ -1,0 +1,192 @@
+"""Records that cannot be true: a view, computed from the records and the wiki.
+
+A record is doubted when it is past the physics floor of its chip, when it contradicts itself,
+or when it leaves the best library baseline behind by more than any kernel can be believed to.
+A large factor over a naive v0 is normal and never a reason: 11 and 700 times were measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from kbs_engine.facts import Chip
+from kbs_engine.outcomes import Outcome
+from kbs_engine.peaks import spec_dtype
+
+LIBRARY_FACTOR: Final = 10.0
+"""Largest believed factor over the best library baseline of the same task and chip."""
+
+UNSHOWN_FACTOR: Final = 1000.0
+"""Largest factor over its own predecessor that is believed without the two times."""
+
+DISAGREEMENT: Final = 1.25
+"""A claimed factor and the factor of its own times may differ by this."""
+
+TIMER_STEP_NS: Final = 500.0
+"""Resolution of CUDA event timing."""
+
+MARGIN: Final = 0.95
+"""Cited peaks are round numbers: a time is past the floor below this share of it."""
+
+MAX_PERCENT: Final = 120.0
+"""Profilers read a few percent over 100 for a busy unit; nothing runs at more than this."""
+
+SHORTEST_LAUNCH: Final = 0.5
+"""No kernel takes less than this share of what an empty launch was measured to take."""
+
+
+class Physics(msgspec.Struct, frozen=True, kw_only=True):
+    """What bounds every kernel on a chip, from its page; None is UNKNOWN and bounds nothing."""
+
+    chip: str
+    bandwidth_bytes_per_s: float | None = None
+    l2_bytes: float | None = None
+    ops_per_s: dict[str, float] = {}
+    """Largest dense peak by data type word (``fp16``, ``fp8``)."""
+    empty_launch_ns: float | None = None
+
+
+def physics_of(chip: Chip) -> Physics:
+    """The bounds of a chip from its cited specs; the empty launch is a measured one."""
+    peaks: dict[str, float] = {}
+    for spec in chip.specs:
+        value = spec.base_value
+        dense = spec.basis.density != "sparse" and not spec.measured
+        if value is not None and spec.metric.startswith("peak_") and dense:
+            dtype = spec.metric.split("_")[1]
+            peaks[dtype] = max(value, peaks.get(dtype, 0.0))
+    launch = chip.find("empty_launch_time", measured=True)
+    return Physics(
+        chip=chip.id,
+        bandwidth_bytes_per_s=chip.number("memory_bandwidth"),
+        l2_bytes=chip.number("l2_size"),
+        ops_per_s=peaks,
+        empty_launch_ns=None if launch is None else launch.base_value,
+    )
+
+
+def floor_ns(outcome: Outcome, physics: Physics) -> float | None:
+    """Shortest time in which the chip can do the record's work, or None when that is unknown.
+
+    max((bytes in and out beyond what L2 can hold) / peak bandwidth, FLOPs / fastest permitted
+    pipe); the FLOPs of a matrix product follow from its dims.
+    """
+    floors = []
+    flops = outcome.flops or _flops_of_dims(outcome)
+    peak = _fastest(outcome, physics)
+    if flops and peak:
+        floors.append(flops / peak * 1e9)
+    if physics.bandwidth_bytes_per_s and physics.l2_bytes is not None:
+        moved = sum(
+            max(0.0, (part or 0.0) - physics.l2_bytes)
+            for part in (outcome.bytes_in, outcome.bytes_out)
+        )
+        floors.append(moved / physics.bandwidth_bytes_per_s * 1e9)
+    return max(floors) if floors else None
+
+
+def _fastest(outcome: Outcome, physics: Physics) -> float | None:
+    """The fastest pipe of the permitted precisions; of all where nothing says which."""
+    dtypes = {spec_dtype(name) for name in outcome.permitted}
+    peaks = [physics.ops_per_s[name] for name in sorted(dtypes) if name in physics.ops_per_s]
+    if not dtypes or len(peaks) < len(dtypes):
+        peaks = list(physics.ops_per_s.values())
+    return max(peaks, default=None)
+
+
+def _flops_of_dims(outcome: Outcome) -> float | None:
+    if outcome.kernel != "gemm":
+        return None
+    sizes = {name.upper(): value for name, value in outcome.dims.items()}
+    found = [sizes.get(name) for name in ("M", "N", "K")]
+    numbers = [float(n) for n in found if isinstance(n, (int, float)) and n > 0]
+    return 2 * math.prod(numbers) if len(numbers) == len(found) else None
+
+
+def doubt(
+    outcome: Outcome, physics: Physics | None = None, library_ns: float | None = None
+) -> str | None:
+    """Why a record is not believed, or None.
+
+    Args:
+        outcome: the record.
+        physics: bounds of its chip, where the wiki knows the chip.
+        library_ns: the best library baseline that any record of the task and chip states.
+    """
+    return (
+        _past_floor(outcome, physics)
+        or _past_library(outcome, library_ns)
+        or _impossible_percent(outcome.metrics_before)
+        or _impossible_percent(outcome.metrics_after)
+        or _contradiction(outcome)
+    )
+
+
+def _past_floor(outcome: Outcome, physics: Physics | None) -> str | None:
+    times = [t for t in (outcome.before_ns, outcome.after_ns) if t is not None]
+    if not times:
+        return None
+    shortest = min(times)
+    if outcome.floor_ns is not None and shortest < outcome.floor_ns * MARGIN - TIMER_STEP_NS:
+        return (
+            f"{shortest:g} ns is past the physics floor of {outcome.floor_ns:g} ns that it states"
+        )
+    if physics is None or outcome.device == "host":
+        return None
+    floor = floor_ns(outcome, physics)
+    if floor is not None and shortest < floor * MARGIN - TIMER_STEP_NS:
+        return f"{shortest:g} ns is past the physics floor of {floor:.0f} ns on {physics.chip}"
+    launch = physics.empty_launch_ns
+    if launch is not None and shortest < launch * SHORTEST_LAUNCH:
+        return f"{shortest:g} ns is shorter than any launch on {physics.chip} ({launch:g} ns empty)"
+    return None
+
+
+def _past_library(outcome: Outcome, library_ns: float | None) -> str | None:
+    known = [t for t in (outcome.baseline_ns, library_ns) if t is not None]
+    if not known or outcome.after_ns is None:
+        return None
+    return beyond_library(outcome.after_ns, min(known), outcome.baseline)
+
+
+def beyond_library(after_ns: float, library_ns: float | None, name: str = "") -> str | None:
+    """Why a time is not believed beside the best library baseline of its task, or None."""
+    factor = 0.0 if library_ns is None else library_ns / after_ns
+    if factor <= LIBRARY_FACTOR:
+        return None
+    told = name or "the best library baseline"
+    return f"{factor:.3g} times as fast as {told}, which is not believed beyond {LIBRARY_FACTOR:g}"
+
+
+def _impossible_percent(metrics: Mapping[str, float]) -> str | None:
+    for name, value in metrics.items():
+        if value > MAX_PERCENT and name.endswith("_pct"):
+            return f"{name} is {value:g} %"
+    return None
+
+
+def _contradiction(outcome: Outcome) -> str | None:
+    gain = outcome.gain
+    if gain is None:
+        return None
+    if outcome.verdict == "effective" and gain <= 0:
+        return f"called effective at a gain of {gain:.3g}"
+    if outcome.verdict == "harmful" and gain > 0:
+        return f"called harmful at a gain of {gain:.3g}"
+    return _other_factor(outcome, 1 / (1 - gain))
+
+
+def _other_factor(outcome: Outcome, claimed: float) -> str | None:
+    """A claimed factor that its own times do not show."""
+    if outcome.before_ns is None or outcome.after_ns is None:
+        if claimed > UNSHOWN_FACTOR:
+            return f"claims {claimed:.3g} times without the times that would show it"
+        return None
+    measured = outcome.before_ns / outcome.after_ns
+    if max(claimed / measured, measured / claimed) > DISAGREEMENT:
+        return f"claims {claimed:.3g} times, its own times say {measured:.3g}"
+    return None

@@ -1,0 +1,150 @@
+"""Lines of segments and entries of older logs, with the place of each fault."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from kbs_engine.errors import InputError
+from kbs_engine.experience.legacy import legacy_entry, outcome_of
+from kbs_engine.experience.records import Entry, Legacy, read_line
+
+CANONICAL: Final = re.compile(rb'\{"id":"([0-9a-f]{64})","origin":"([^"\\]*)","record":')
+"""How a line begins that this program wrote; the rest need not be decoded to know its id."""
+
+
+class BadLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that is no record; it never stops the rest."""
+
+    file: str
+    line: int
+    reason: str
+
+
+class Found(NamedTuple):
+    """A record and the bytes that hold it."""
+
+    number: int
+    start: int
+    length: int
+    entry: Entry
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file; InputError when it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise InputError(
+            f"cannot be read: {problem.strerror or problem}",
+            where=str(path),
+            remedy="name a segment (.jsonl), a folder of segments, or an older log (.json)",
+        ) from problem
+
+
+def raw_lines(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Number, start and bytes of each line that is not blank."""
+    start, number = 0, 0
+    size = len(data)
+    while start < size:
+        number += 1
+        end = data.find(b"\n", start)
+        if end < 0:
+            end = size
+        if end > start:
+            line = data[start:end]
+            if not line.isspace():
+                yield number, start, line
+        start = end + 1
+
+
+def parse_lines(data: bytes, name: str) -> Iterator[Found | BadLine]:
+    """Every record of a segment, and what is none.
+
+    A last line without its newline that is no record is what a crash left of an append: it was
+    never acknowledged, so it is skipped in silence.
+    """
+    for number, start, line in raw_lines(data):
+        try:
+            yield Found(number, start, len(line), read_record(line))
+        except (ValueError, RecursionError) as problem:  # noqa: PERF203 - a fault is of one line
+            if start + len(line) == len(data):
+                continue
+            yield BadLine(file=name, line=number, reason=_one_line(problem))
+
+
+def read_record(line: bytes) -> Entry:
+    """The entry of a line; an entry of an older log must mean something."""
+    entry = read_line(line)
+    if isinstance(entry.record, Legacy):
+        outcome_of(entry.record)
+    return entry
+
+
+def is_array(data: bytes) -> bool:
+    """Whether a file is one JSON array, or an object around one, rather than lines."""
+    head = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if head.startswith(b"["):
+        return True
+    return bool(re.match(rb'\{\s*"(entries|experiences?|records|log)"\s*:\s*\[', head))
+
+
+def parse_array(data: bytes, name: str, origin: str) -> Iterator[Found | BadLine]:
+    """Entries of an older log: a JSON array. A damaged one is kept up to the damage."""
+    text = data.decode("utf-8", errors="replace")
+    decoder = json.JSONDecoder(parse_constant=_no_number)
+    position = text.index("[") + 1
+    seen: dict[str, int] = {}
+    number, counted = 1, 0
+    while True:
+        position = _skip(text, position)
+        number += text.count("\n", counted, position)
+        counted = position
+        if position >= len(text):
+            yield BadLine(file=name, line=number, reason="the array ends before its bracket")
+            return
+        if text[position] == "]":
+            return
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError) as problem:
+            yield BadLine(file=name, line=number, reason=f"the rest is no JSON: {problem}")
+            return
+        try:
+            yield Found(number, position, end - position, _array_entry(value, seen, origin))
+        except (ValueError, RecursionError) as problem:
+            yield BadLine(file=name, line=number, reason=_one_line(problem))
+        position = end
+
+
+def _array_entry(value: Any, seen: dict[str, int], origin: str) -> Entry:
+    if not isinstance(value, dict):
+        msg = "not a JSON object"
+        raise ValueError(msg)  # noqa: TRY004 - a bad line is one kind of failure
+    if "optimization" not in value:
+        return read_record(msgspec.json.encode(value))
+    bare = {name: part for name, part in value.items() if name != "id"}
+    key = json.dumps(bare, sort_keys=True)
+    seen[key] = seen.get(key, -1) + 1
+    return legacy_entry(bare, seen[key], origin)
+
+
+def _skip(text: str, position: int) -> int:
+    """The next character that is neither blank nor a comma."""
+    while position < len(text) and text[position] in " \t\r\n,":
+        position += 1
+    return position
+
+
+def _no_number(word: str) -> float:
+    msg = f"{word} is no number"
+    raise ValueError(msg)
+
+
+def _one_line(problem: Exception) -> str:
+    return " ".join(str(problem).split())[:300] or type(problem).__name__

@@ -1,0 +1,85 @@
+"""What the wiki says about the chips and methods that records name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kbs_engine.experience.quarantine import Physics, doubt, physics_of
+from kbs_engine.facts import Chip
+from kbs_engine.methods import Method
+from kbs_engine.outcomes import Outcome
+from kbs_ingest.wiki.names import normalise
+
+if TYPE_CHECKING:
+    from kbs_ingest.wiki.model import Wiki
+
+Task = tuple[str, str, str, str]
+
+
+class Lore:
+    """Chips and methods by any of their names."""
+
+    def __init__(
+        self,
+        chips: Iterable[Chip] = (),
+        methods: Iterable[Method] = (),
+    ) -> None:
+        """Keep them by normalised name; a name that several chips share names none."""
+        self._chips: dict[str, Chip | None] = {}
+        for chip in chips:
+            for name in {normalise(text) for text in (chip.id, chip.name, *chip.aliases)}:
+                taken = name in self._chips and name != normalise(chip.id)
+                self._chips[name] = None if taken else chip
+        self._methods: dict[str, str] = {}
+        for method in methods:
+            self._methods[normalise(method.title)] = method.id
+        for method in methods:
+            self._methods[normalise(method.id)] = method.id
+        self._physics: dict[str, Physics | None] = {}
+        self._names: dict[str, str] = {}
+
+    @classmethod
+    def of_wiki(cls, wiki: Wiki) -> Lore:
+        """From parsed pages."""
+        return cls([page.chip for page in wiki.chips.values()], list(wiki.methods.values()))
+
+    def chip(self, name: str) -> Chip | None:
+        """The chip of this name, or None."""
+        return self._chips.get(normalise(name))
+
+    def physics(self, name: str) -> Physics | None:
+        """What bounds kernels on the chip of this name; None when the wiki does not know it."""
+        if name not in self._physics:
+            chip = self.chip(name)
+            self._physics[name] = None if chip is None else physics_of(chip)
+        return self._physics[name]
+
+    def method(self, name: str) -> str:
+        """The wiki's id for a method, or the name as it is."""
+        if name not in self._names:
+            self._names[name] = self._methods.get(normalise(name), name)
+        return self._names[name]
+
+    def resolve(self, outcome: Outcome) -> Outcome:
+        """The outcome under the wiki's names for its chip, architecture and method."""
+        chip = self.chip(outcome.chip)
+        method = self.method(outcome.method)
+        new_chip = chip.id if chip is not None else outcome.chip
+        arch = outcome.arch or (chip.arch if chip is not None else "")
+        if (method, new_chip, arch) == (outcome.method, outcome.chip, outcome.arch):
+            return outcome
+        return msgspec.structs.replace(outcome, method=method, chip=new_chip, arch=arch)
+
+    def doubt(self, outcome: Outcome, libraries: Mapping[Task, float]) -> str | None:
+        """Why the (resolved) outcome is not believed, or None."""
+        library = libraries.get(task_of(outcome)) if libraries and outcome.after_ns else None
+        return doubt(outcome, self.physics(outcome.chip), library)
+
+
+def task_of(outcome: Outcome) -> Task:
+    """What outcomes must share for one's library baseline to hold for another."""
+    dims = msgspec.json.encode(outcome.dims, order="deterministic").decode() if outcome.dims else ""
+    return outcome.kernel, outcome.chip, outcome.dtype or "", dims

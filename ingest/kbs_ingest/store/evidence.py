@@ -1,0 +1,267 @@
+"""Questions to the experience of an index and of the segments that are newer than it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from kbs_engine.chance import (
+    ANYWHERE,
+    HALF_LIFE_DAYS,
+    NEAR,
+    SAME_ARCH,
+    UNDATED,
+    UNDECIDED,
+    UNVERIFIED,
+    Context,
+    Tallies,
+    Tally,
+    tally,
+)
+from kbs_engine.errors import StoreError
+from kbs_engine.outcomes import Outcome
+from kbs_ingest.experience.lines import read_record
+from kbs_ingest.experience.lore import Lore
+from kbs_ingest.experience.places import list_segments
+from kbs_ingest.experience.view import (
+    Mark,
+    Scan,
+    Seen,
+    hidden_by,
+    plain_outcome,
+    targets_of,
+    votes_of,
+)
+from kbs_ingest.store.experience import StoredOutcome, read_marks
+
+WEIGHTS: Final = f"""
+    SELECT method, machine, verdict, gain,
+        CASE WHEN arch = $arch AND kernel = $family AND language = $language
+                  AND limiter = $limiter THEN {NEAR}
+             WHEN arch = $arch THEN {SAME_ARCH} ELSE {ANYWHERE} END
+        * CASE WHEN day IS NULL THEN {UNDATED}
+               ELSE pow(0.5, greatest(0, date_diff('day', day, $as_of::DATE)) / {HALF_LIFE_DAYS})
+          END
+        * CASE WHEN verified THEN 1.0 ELSE {UNVERIFIED} END AS w
+    FROM outcomes WHERE doubt = '' AND NOT list_contains($stale, segment)
+        AND id NOT IN (SELECT unnest($gone::VARCHAR[]))
+"""  # noqa: S608 - own numbers
+TALLIES: Final = f"""
+    SELECT method, machine, count(*), count(*) FILTER (verdict = 'effective'),
+        sum(w), max(w),
+        coalesce(sum(w) FILTER (verdict = 'effective'), 0),
+        coalesce(sum(w) FILTER (verdict NOT IN ('effective', '{UNDECIDED}')), 0),
+        coalesce(sum(w * gain) FILTER (verdict = 'effective' AND gain IS NOT NULL), 0),
+        coalesce(sum(w) FILTER (verdict = 'effective' AND gain IS NOT NULL), 0)
+    FROM ({WEIGHTS}) GROUP BY method, machine
+"""  # noqa: S608 - own numbers
+
+
+class Experience:
+    """Past outcomes of one generation and of the live segments; what is hidden is left out."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        folder: Path,
+        indexed: Mapping[str, int],
+        lore: Any,
+    ) -> None:
+        """Keep what is needed; nothing is read yet.
+
+        Args:
+            connection: the generation's DuckDB file.
+            folder: ``experience`` of the home.
+            indexed: segments that the generation holds, with their sizes.
+            lore: makes the names and bounds of the wiki, when something must be read.
+        """
+        self._connection = connection
+        self._folder = folder
+        self._indexed = indexed
+        self._make_lore = lore
+
+    def evidence(self, context: Context, as_of: date) -> dict[str, Tallies]:
+        """Outcomes weighed for ``context``, by method and machine."""
+        rows = self._rows(
+            TALLIES,
+            {
+                "arch": context.arch,
+                "family": context.family,
+                "language": context.language,
+                "limiter": context.limiter,
+                "as_of": as_of,
+                **self._out,
+            },
+        )
+        found: dict[str, dict[str, Tally]] = {}
+        for method, machine, *parts in rows:
+            found.setdefault(method, {})[machine] = _tally(parts)
+        newer: dict[str, list[Outcome]] = {}
+        for item in (*self._live, *self._votes):
+            newer.setdefault(item.outcome.method, []).append(item.outcome)
+        for method, outcomes in newer.items():
+            mine = found.setdefault(method, {})
+            for machine, one in tally(outcomes, context, as_of=as_of).items():
+                mine[machine] = mine.get(machine, Tally()) + one
+        return dict(found)
+
+    def all(self, method: str | None = None) -> list[StoredOutcome]:
+        """Every outcome that counts, by id; votes of replications included."""
+        where = "doubt = '' AND NOT list_contains($stale, segment)"
+        kept = self._read(f"{where} AND {_NOT_GONE}", self._out)
+        items = [*kept, *self._live, *self._votes]
+        return sorted(
+            (item for item in items if method in (None, item.outcome.method)),
+            key=lambda item: item.id,
+        )
+
+    def tried_on(self, source_hash: str) -> list[Outcome]:
+        """Outcomes of one source."""
+        where = "source_hash = $source AND doubt = '' AND NOT list_contains($stale, segment)"
+        kept = self._read(f"{where} AND {_NOT_GONE}", {"source": source_hash, **self._out})
+        live = [item for item in self._live if item.outcome.source_hash == source_hash]
+        return [item.outcome for item in (*kept, *live)]
+
+    def by_id(self, ids: Iterable[str]) -> dict[str, Outcome]:
+        """Indexed and live outcomes of these ids that no mask hides."""
+        wanted = set(ids) - self._gone
+        if not wanted:
+            return {}
+        kept = self._read(
+            "doubt = '' AND NOT list_contains($stale, segment) "
+            "AND id IN (SELECT unnest($wanted::VARCHAR[]))",
+            {"wanted": sorted(wanted), "stale": self._stale},
+        )
+        live = [item for item in self._live if item.id in wanted]
+        return {item.id: item.outcome for item in (*kept, *live)}
+
+    def read(self, places: Sequence[tuple[str, int, int, int]]) -> list[StoredOutcome]:
+        """Outcomes at places of segments: name, line, start and length of each."""
+        found = []
+        held, data = "", b""
+        for segment, line, start, length in places:
+            if segment != held:
+                held, data = segment, self._segment(segment)
+            try:
+                entry = read_record(data[start : start + length])
+            except ValueError:
+                continue  # edited in place since the ingest: it no longer has its id
+            outcome = self._lore.resolve(plain_outcome(entry))
+            found.append(StoredOutcome(id=entry.id, segment=segment, line=line, outcome=outcome))
+        return found
+
+    def _segment(self, name: str) -> bytes:
+        try:
+            return (self._folder / name).read_bytes()
+        except OSError as problem:
+            raise StoreError(
+                f"a segment cannot be read: {problem.strerror or problem}",
+                where=str(self._folder / name),
+                remedy="restore the file, or run kbs ingest",
+            ) from problem
+
+    def _read(self, where: str, parameters: Mapping[str, Any]) -> list[StoredOutcome]:
+        rows = self._rows(
+            f"SELECT segment, line, start, length FROM outcomes WHERE {where} "  # noqa: S608
+            "ORDER BY segment, start",
+            parameters,
+        )
+        return self.read(rows)
+
+    def _rows(self, query: str, parameters: Mapping[str, Any]) -> list[Any]:
+        return self._connection.execute(query, dict(parameters)).fetchall()
+
+    @cached_property
+    def _lore(self) -> Lore:
+        lore: Lore = self._make_lore()
+        return lore
+
+    @cached_property
+    def _newer(self) -> dict[str, int]:
+        """Segments that the index lacks or has in another size."""
+        sizes = {name: path.stat().st_size for name, path in list_segments(self._folder).items()}
+        return {name: size for name, size in sizes.items() if self._indexed.get(name) != size}
+
+    @cached_property
+    def _stale(self) -> list[str]:
+        """Indexed segments that changed or are gone."""
+        present = list_segments(self._folder)
+        return sorted(name for name in self._indexed if name in self._newer or name not in present)
+
+    @cached_property
+    def _scan(self) -> tuple[list[Seen], dict[str, Mark]]:
+        """What the newer segments hold."""
+        if not self._newer:
+            return [], {}
+        scan = Scan(self._folder, self._lore, sizes=self._newer)
+        seen = list(scan.outcomes())
+        return [s for s in seen if not scan.doubt_again(s)], scan.marks
+
+    @cached_property
+    def _marks(self) -> dict[str, Mark]:
+        stale = set(self._stale)
+        held = read_marks(self._connection)
+        kept = {id_: mark for id_, mark in held.items() if mark.segment not in stale}
+        return {**kept, **self._scan[1]}
+
+    @cached_property
+    def _gone(self) -> frozenset[str]:
+        return hidden_by(self._marks)
+
+    @cached_property
+    def _out(self) -> dict[str, Any]:
+        """Parameters that leave out what is stale or masked."""
+        return {"stale": self._stale, "gone": sorted(self._gone)}
+
+    @cached_property
+    def _live(self) -> list[StoredOutcome]:
+        seen = [item for item in self._scan[0] if item.id not in self._gone]
+        known = self._known([item.id for item in seen])
+        return [
+            StoredOutcome(
+                id=item.id, segment=item.segment, line=item.found.number, outcome=item.outcome
+            )
+            for item in seen
+            if item.id not in known
+        ]
+
+    def _known(self, ids: Sequence[str]) -> set[str]:
+        if not ids:
+            return set()
+        rows = self._rows(
+            "SELECT id FROM outcomes WHERE id IN (SELECT unnest($ids::VARCHAR[])) "
+            "AND NOT list_contains($stale, segment)",
+            {"ids": list(ids), "stale": self._stale},
+        )
+        return {id_ for (id_,) in rows}
+
+    @cached_property
+    def _votes(self) -> list[StoredOutcome]:
+        outcomes = self.by_id(targets_of(self._marks))
+        return [
+            StoredOutcome(id=vote, segment=mark.segment, line=mark.line, outcome=outcome)
+            for vote, (mark, outcome) in votes_of(self._marks, outcomes, self._gone).items()
+        ]
+
+
+_NOT_GONE: Final = "id NOT IN (SELECT unnest($gone::VARCHAR[]))"
+
+
+def _tally(parts: Sequence[Any]) -> Tally:
+    rows, helped_rows, *weights = parts
+    total, largest, helped, failed, gain, gain_weight = (float(part or 0.0) for part in weights)
+    return Tally(
+        rows=rows,
+        helped_rows=helped_rows,
+        total=total,
+        largest=largest,
+        helped=helped,
+        failed=failed,
+        gain=gain,
+        gain_weight=gain_weight,
+    )
