@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -88,22 +89,25 @@ def compare(
         noise=noise,
         process_noise=process_noise,
         confidence=confidence,
-        resolution=_resolution(timed, a, b),
+        resolution=resolution(timed, (a, b)),
         notes=_clock_notes(timed),
     )
 
 
-class _Resolution(msgspec.Struct, frozen=True):
+class Resolution(msgspec.Struct, frozen=True):
+    """The step of the timer, and the log-ratio that it may hide."""
+
     step_ns: float = 0.0
     log: float = 0.0
 
 
-def _resolution(timed: Timed, a: int, b: int) -> _Resolution:
-    step = timer_step_ns(timed, (a, b))
+def resolution(timed: Timed, arms: Sequence[int]) -> Resolution:
+    """What the timer's step may hide in the times of these arms; zero where noise dithers it."""
+    step = timer_step_ns(timed, arms)
     if not step:
-        return _Resolution()
-    shortest = min(float(np.median(timed.arms[i].samples_ns)) for i in (a, b))
-    return _Resolution(step, math.log1p(step / shortest))
+        return Resolution()
+    shortest = min(float(np.median(timed.arms[i].samples_ns)) for i in arms)
+    return Resolution(step, math.log1p(step / shortest))
 
 
 def compare_ratios(
@@ -112,11 +116,11 @@ def compare_ratios(
     noise: float = NOISE,
     process_noise: float | None = None,
     confidence: float = CONFIDENCE,
-    resolution: _Resolution | None = None,
+    resolution: Resolution | None = None,
     notes: tuple[str, ...] = (),
 ) -> Comparison:
     """The comparison from block log-ratios per process pair (``block_log_ratios``)."""
-    step = resolution or _Resolution()
+    step = resolution or Resolution()
     medians = np.array([np.median(values) for values in ratios.values()])
     centre = float(medians.mean())
     low, high, offset = _interval(ratios, medians, noise, process_noise, confidence)

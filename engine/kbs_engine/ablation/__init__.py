@@ -1,0 +1,33 @@
+"""Which method did what: variants to time, effects with intervals, verdicts."""
+
+from kbs_engine.ablation.attribution import attribute, factorial_group
+from kbs_engine.ablation.planning import MOST_IN_FACTORIAL, Mode, plan_variants, variant_name
+from kbs_engine.ablation.records import Attribution, Effect, Interaction, MethodEffect
+from kbs_engine.ablation.significance import holm, p_beyond_noise
+from kbs_engine.ablation.verdicts import (
+    VERDICTS,
+    Opcodes,
+    explain_verdict,
+    verdict,
+    verdicts,
+)
+
+__all__ = [
+    "MOST_IN_FACTORIAL",
+    "VERDICTS",
+    "Attribution",
+    "Effect",
+    "Interaction",
+    "MethodEffect",
+    "Mode",
+    "Opcodes",
+    "attribute",
+    "explain_verdict",
+    "factorial_group",
+    "holm",
+    "p_beyond_noise",
+    "plan_variants",
+    "variant_name",
+    "verdict",
+    "verdicts",
+]
