@@ -58,7 +58,7 @@ class Variants:
         return all(self.refusal(on) is None for on in several)
 
     def contrast(self, weights: Mapping[Switched, float]) -> Comparison:
-        """Speedup whose log is Σ weight · ln time over variants, with its interval; weights sum to zero.
+        """Speedup whose log is Σ weight · ln time over variants; the weights sum to zero.
 
         With weights {slow: 1, fast: -1} it is the speedup of fast over slow. Variants are
         compared within a block, so that a drift of the machine cancels.
