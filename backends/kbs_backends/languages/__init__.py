@@ -10,8 +10,11 @@ from kbs_backends.languages.base import (
     Signature,
 )
 from kbs_backends.languages.cache import CacheKey, CompileCache
+from kbs_backends.languages.cuda_cpp import prebuilt_library
+from kbs_backends.languages.detect import LANGUAGES, detect_language, language
 
 __all__ = [
+    "LANGUAGES",
     "Built",
     "CacheKey",
     "Call",
@@ -21,4 +24,7 @@ __all__ = [
     "Parameter",
     "Runnable",
     "Signature",
+    "detect_language",
+    "language",
+    "prebuilt_library",
 ]

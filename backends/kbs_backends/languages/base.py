@@ -7,7 +7,7 @@ file: call them in a process that may die (``languages.isolated`` does).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -93,6 +93,10 @@ class Runnable(Protocol):
 
     def __call__(self, **inputs: Any) -> object:
         """Launch once, asynchronously where the kernel does; what ``run_kernel`` returned."""
+        ...
+
+    def prepare(self, **inputs: Any) -> Callable[[], object]:
+        """One launch with these arguments checked beforehand, for use between two timers."""
         ...
 
 

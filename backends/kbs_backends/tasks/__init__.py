@@ -1,14 +1,7 @@
 """Tasks: references, inputs, tolerances, comparison, dummies, work.
 
-Public functions (torch is imported only when they are called):
-
-- ``load_reference(path, dims=None, *, setup=None, outputs=(), ptr_size=None) -> Reference``
-- ``DISTRIBUTIONS: tuple[str, ...]``, ``setup`` first
-- ``POISONS: tuple[str, ...]``, ``poison(inputs, outputs, pattern, seed) -> None``
-- ``compare(actual, expected, specs, tolerance) -> Difference``
-- ``dummies(reference, seed, device) -> dict[str, dict[str, Tensor]]``
-- ``degenerate(reference, tolerance, seed, device) -> str | None`` (name of the dummy that passes)
-- ``digest(inputs, names) -> dict[str, str]`` (hash of every tensor, before and after)
+Torch is imported only when a function is called. References are the user's code: loading one
+executes it.
 """
 
 from kbs_backends.tasks.base import (
@@ -19,5 +12,25 @@ from kbs_backends.tasks.base import (
     Reference,
     Tolerance,
 )
+from kbs_backends.tasks.comparing import compare
+from kbs_backends.tasks.distributions import DISTRIBUTIONS
+from kbs_backends.tasks.dummies import degenerate, dummies
+from kbs_backends.tasks.poison import POISONS, digest, poison
+from kbs_backends.tasks.reference import load_reference
 
-__all__ = ["Difference", "Inputs", "OutputSpec", "PreparedRound", "Reference", "Tolerance"]
+__all__ = [
+    "DISTRIBUTIONS",
+    "POISONS",
+    "Difference",
+    "Inputs",
+    "OutputSpec",
+    "PreparedRound",
+    "Reference",
+    "Tolerance",
+    "compare",
+    "degenerate",
+    "digest",
+    "dummies",
+    "load_reference",
+    "poison",
+]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
 from kbs_engine.results import Counted
-from kbs_engine.vocabulary import Family
+from kbs_engine.vocabulary import Dtype, Family
 
 if TYPE_CHECKING:
     import torch
@@ -25,6 +26,7 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     """``command line``, ``reference`` or ``derived from fp16, reduction of 4096``."""
     derived: bool = False
+    """True: ``atol`` is in units of the root mean square of each output."""
 
 
 class OutputSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +90,16 @@ class Reference(Protocol):
         ...
 
     @property
+    def where(self) -> Path:
+        """The file."""
+        ...
+
+    @property
+    def reads_outputs(self) -> tuple[str, ...]:
+        """Outputs whose old content the reference reads (``c += a @ b``): never poison them."""
+        ...
+
+    @property
     def family(self) -> Family:
         """Declared ``family``, else seen from what the reference computes."""
         ...
@@ -116,12 +128,24 @@ class Reference(Protocol):
         """The reference in its own dtype on ``inputs`` themselves (in-place outputs land)."""
         ...
 
+    def function(self, baseline: str = "") -> Callable[..., Any]:
+        """What computes it, to be called with every input by name (for timing baselines)."""
+        ...
+
     def specs(self, inputs: Inputs) -> dict[str, OutputSpec]:
         """What every output must be."""
         ...
 
-    def tolerance(self, atol: float | None = None, rtol: float | None = None) -> Tolerance:
-        """Command line (the arguments), else ref.py, else derived; declared is never widened."""
+    def tolerance(
+        self,
+        atol: float | None = None,
+        rtol: float | None = None,
+        permitted: Sequence[str] = (),
+    ) -> Tolerance:
+        """Command line (the arguments), else ref.py, else derived; declared is never widened.
+
+        ``permitted`` precisions of the arithmetic coarsen a derived one alone.
+        """
         ...
 
     def prepare_round(
@@ -130,6 +154,6 @@ class Reference(Protocol):
         """Inputs, fp64 expectation, eager error and whether the round can judge."""
         ...
 
-    def work(self) -> Counted:
+    def work(self, permitted: Sequence[Dtype] = ()) -> Counted:
         """FLOPs and compulsory bytes: declared, else counted, else unknown."""
         ...

@@ -1,0 +1,104 @@
+"""FlyDSL: ``setup`` and ``run_kernel`` in a .py file that imports ``flydsl``.
+
+It runs on AMD hardware alone and has not been run here: what kbs gives is its contract and its
+machine code for gfx targets, compiled offline.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kbs_backends.languages.amdgcn_metadata import amd_resources
+from kbs_backends.languages.base import Built, Call, Listings
+from kbs_backends.languages.cache import CompileCache
+from kbs_backends.languages.dsl_dump import Dump, compile_by_dump, package_version
+from kbs_backends.languages.machine_code import AMDGCN, listings_of
+from kbs_backends.languages.python_kernel import PythonKernel
+from kbs_engine.errors import UsageError
+from kbs_engine.results import KernelResources
+from kbs_engine.vocabulary import Language
+
+PACKAGE = "flydsl"
+NOT_RUN = "FlyDSL kernels need AMD hardware; they are compiled for it and not run"
+_IMPORT = re.compile(r"^\s*(?:import flydsl\b|from flydsl\b)", re.MULTILINE)
+_ARCH = re.compile(r"^gfx[0-9a-f]{3,5}$")
+
+
+def _environment(arch: str, folder: Path) -> Mapping[str, str]:
+    """The DSL's own switches: compile alone, for this target, and dump the assembly."""
+    return {
+        "COMPILE_ONLY": "1",
+        "FLYDSL_COMPILE_ONLY": "1",
+        "ARCH": arch,
+        "FLYDSL_GPU_ARCH": arch,
+        "FLYDSL_DEBUG_DUMP_ASM": "1",
+        "FLYDSL_DUMP_ASM": "1",
+        "FLYDSL_DUMP_IR": "1",
+        "FLYDSL_DEBUG_DUMP_DIR": str(folder),
+        "FLYDSL_DUMP_DIR": str(folder),
+        "FLYDSL_RUNTIME_ENABLE_CACHE": "0",
+    }
+
+
+def _resources(assemblies: Sequence[Path]) -> tuple[KernelResources, ...]:
+    return tuple(row for path in assemblies for row in amd_resources(path.read_text("utf-8")))
+
+
+DUMP = Dump(
+    package=PACKAGE,
+    kind=AMDGCN,
+    patterns=("*isa*.s", "*.s", "*.asm", "*.isa"),
+    environment=_environment,
+    resources=_resources,
+)
+
+
+class FlyDsl:
+    """FlyDSL kernels. Nothing is imported here: the package need not be installed."""
+
+    name: Language = "flydsl"
+    suffixes: tuple[str, ...] = (".py",)
+
+    def detect(self, text: str) -> bool:
+        """Whether the file imports flydsl."""
+        return _IMPORT.search(text) is not None
+
+    def compile(
+        self,
+        source: Path,
+        arch: str,
+        *,
+        cache: CompileCache,
+        flags: Sequence[str] = (),
+        call: Call | None = None,
+    ) -> Built:
+        """Assembly of what one call compiles; see ``LanguageModule.compile``."""
+        if not _ARCH.match(arch):
+            raise UsageError(
+                f"FlyDSL does not compile for {arch}",
+                remedy="give an AMD target, such as --arch gfx942",
+            )
+        version = package_version(PACKAGE, "FlyDSL")
+        return compile_by_dump(DUMP, version, source, arch, cache, flags, call)
+
+    def listings(
+        self,
+        source: Path,
+        arch: str,
+        *,
+        cache: CompileCache,
+        flags: Sequence[str] = (),
+        call: Call | None = None,
+    ) -> Listings:
+        """AMD ISA; see ``LanguageModule.listings``."""
+        return listings_of(
+            self.compile(source, arch, cache=cache, flags=flags, call=call), str(source)
+        )
+
+    def load(self, source: Path, artifact: Path | None = None, *, name: str = "") -> PythonKernel:
+        """``run_kernel``; MeasurementError when the package is not installed."""
+        del artifact
+        package_version(PACKAGE, "FlyDSL")
+        return PythonKernel.load(source, name)

@@ -1,0 +1,116 @@
+"""Code of the user in our process: imported under a name of its own, failures told by line."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import importlib.util
+import itertools
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from kbs_backends.languages.sources import read_source
+from kbs_engine.errors import InputError, KbsError, MeasurementError
+
+_COUNTER = itertools.count()
+
+
+def import_file(path: Path, name: str = "") -> ModuleType:
+    """Execute ``path`` as a module under a unique name, so that files never meet in a cache.
+
+    Raises:
+        InputError: The file cannot be read or fails while it is imported; names its line.
+        MeasurementError: It imports a package that is not installed.
+    """
+    text = read_source(path)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    unique = f"kbs_user_{name or path.stem}_{digest}_{next(_COUNTER)}".replace("-", "_")
+    spec = importlib.util.spec_from_file_location(unique, path)
+    if spec is None or spec.loader is None:
+        raise InputError("is no Python file", where=str(path), remedy="give a .py file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[unique] = module
+    try:
+        with failures_by_line(path, "fails while it is imported"):
+            spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[unique]
+        raise
+    return module
+
+
+@contextlib.contextmanager
+def failures_by_line(path: Path, what: str) -> Iterator[None]:
+    """Turn whatever user code raises into an error with the line of the user's file."""
+    try:
+        yield
+    except KbsError:
+        raise
+    except SyntaxError as problem:
+        raise InputError(
+            f"does not parse: {problem.msg}", where=f"{path}:{problem.lineno}",
+            remedy="fix the line",
+        ) from problem  # fmt: skip
+    except ModuleNotFoundError as problem:
+        raise MeasurementError(
+            f"needs the package {problem.name}, which is not installed",
+            where=_place(path, problem),
+            remedy=f"install {problem.name} beside kbs",
+        ) from problem
+    except Exception as problem:  # the boundary to code that is not ours
+        raise _told(path, what, problem) from problem
+
+
+def _told(path: Path, what: str, problem: Exception) -> KbsError:
+    import torch
+
+    place = _place(path, problem)
+    if isinstance(problem, (torch.cuda.OutOfMemoryError, MemoryError)) or (
+        "not enough memory" in str(problem)
+    ):
+        return MeasurementError(
+            f"{what}: out of memory", where=place,
+            remedy="use smaller dims, free the device, or run on one with more memory",
+        )  # fmt: skip
+    lines = str(problem).strip().splitlines()
+    reason = f": {lines[0]}" if lines else ""
+    return InputError(
+        f"{what}: {type(problem).__name__}{reason}", where=place, remedy="fix the line"
+    )
+
+
+def _place(path: Path, problem: BaseException) -> str:
+    """The deepest frame in the user's file."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def missing_function(text: str, name: str, path: Path) -> None:
+    """InputError when Python source does not define ``name`` at its top level."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError as problem:
+        raise InputError(
+            f"does not parse: {problem.msg}", where=f"{path}:{problem.lineno}",
+            remedy="fix the line",
+        ) from problem  # fmt: skip
+    defined = {
+        target.id
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    } | {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    imported = {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    if name not in defined | imported:
+        raise InputError(f"defines no {name}", where=str(path), remedy=f"add def {name}(**kwargs)")

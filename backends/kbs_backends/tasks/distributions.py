@@ -1,0 +1,163 @@
+"""Values of inputs: several distributions, none of which leaves the domain of setup().
+
+Only floating inputs are redrawn: integers are indices, lengths and masks, whose valid values
+only setup() knows. The domain of a floating input is read off what setup() drew: never
+negative stays never negative, strictly positive stays so, values within [-1, 1] stay within it,
+and what is constant or takes few distinct values (a mask, a scale) is left alone.
+``domains = {"x": (low, high)}`` in ref.py says it outright.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from kbs_backends.tasks.base import Inputs
+
+SETUP: Final = "setup"
+_FEW_VALUES = 8
+_SAMPLE = 65536
+_TINY, _OFFSET, _OUTLIER = 2.0**-10, 8.0, 16.0
+
+
+class Domain(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the values of one input lie."""
+
+    low: float | None = None
+    high: float | None = None
+    fixed: bool = False
+    zero: bool = True
+    """Whether zero is a valid value."""
+
+
+def _normal(x: Any, generator: Any) -> Any:
+    return x.mean() + x.std() * _randn(x, generator)
+
+
+def _large_offset(x: Any, generator: Any) -> Any:
+    return _normal(x, generator) + _OFFSET * x.std()
+
+
+def _tiny_scale(x: Any, generator: Any) -> Any:
+    return _normal(x, generator) * _TINY
+
+
+def _signed_zeros(x: Any, generator: Any) -> Any:
+    import torch
+
+    chosen = torch.rand(x.shape, generator=generator, device=generator.device)
+    drawn = _normal(x, generator)
+    drawn = torch.where(chosen < 0.25, torch.zeros_like(drawn), drawn)  # noqa: PLR2004
+    return torch.where(chosen < 0.125, -torch.zeros_like(drawn), drawn)  # noqa: PLR2004
+
+
+def _structured_zeros(x: Any, generator: Any) -> Any:
+    """Every third row and the second half of the last dimension of every fourth."""
+    drawn = _normal(x, generator)
+    if drawn.dim() == 0 or drawn.shape[-1] == 0:
+        return drawn
+    rows = drawn.view(-1, drawn.shape[-1]) if drawn.is_contiguous() else drawn.flatten(0, -2)
+    if rows.dim() == 1:
+        rows = rows.view(1, -1)
+    rows[1::3] = 0
+    rows[::4, rows.shape[-1] // 2 :] = 0
+    return rows.reshape(drawn.shape)
+
+
+def _outliers(x: Any, generator: Any) -> Any:
+    import torch
+
+    drawn = _normal(x, generator)
+    chosen = torch.rand(x.shape, generator=generator, device=generator.device)
+    return torch.where(chosen < 1 / 256, drawn * _OUTLIER, drawn)
+
+
+_DRAWS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "normal": _normal,
+    "large_offset": _large_offset,
+    "tiny_scale": _tiny_scale,
+    "signed_zeros": _signed_zeros,
+    "structured_zeros": _structured_zeros,
+    "outliers": _outliers,
+}
+
+DISTRIBUTIONS: Final[tuple[str, ...]] = (SETUP, *_DRAWS)
+"""All distributions; ``setup`` keeps what setup() drew."""
+
+
+def redraw(
+    inputs: Inputs, outputs: Sequence[str], distribution: str, seed: int,
+    declared: Mapping[str, tuple[float, float]] | None = None,
+) -> Inputs:  # fmt: skip
+    """Inputs with their floating tensors drawn from ``distribution`` with ``seed``."""
+    import torch
+
+    if distribution == SETUP:
+        return inputs
+    draw = _DRAWS[distribution]
+    made = dict(inputs)
+    for number, (name, value) in enumerate(inputs.items()):
+        if name in outputs or not isinstance(value, torch.Tensor):
+            continue
+        if not value.is_floating_point() or value.numel() == 0:
+            continue
+        domain = domain_of(value, (declared or {}).get(name))
+        if domain.fixed:
+            continue
+        generator = torch.Generator(device=value.device).manual_seed(seed + 7919 * number)
+        wide = value.to(torch.float64 if value.dtype == torch.float64 else torch.float32)
+        drawn = within(draw(wide, generator), wide, domain)
+        fresh = torch.empty_like(value)
+        fresh.copy_(_representable(drawn, value.dtype))
+        made[name] = fresh
+    return made
+
+
+def domain_of(value: Any, declared: tuple[float, float] | None) -> Domain:
+    """The domain of one floating input, from what setup() drew or what ref.py declares."""
+    import torch
+
+    flat = value.reshape(-1)
+    sample = flat[:: max(1, flat.numel() // _SAMPLE)].to(torch.float32)
+    if not bool(torch.isfinite(sample).all()) or sample.unique().numel() <= _FEW_VALUES:
+        return Domain(fixed=declared is None, low=_end(declared, 0), high=_end(declared, 1))
+    if declared is not None:
+        low, high = declared
+        return Domain(low=low, high=high, zero=low <= 0 <= high)
+    low, high = float(flat.min()), float(flat.max())
+    inside = low >= -1 and high <= 1
+    if low < 0:
+        return Domain(low=-1.0, high=1.0) if inside else Domain()
+    return Domain(low=low if low > 0 else 0.0, high=1.0 if inside else None, zero=low == 0)
+
+
+def within(drawn: Any, original: Any, domain: Domain) -> Any:
+    """``drawn`` brought back into the domain: mirrored at zero, then cut at its ends."""
+    low, high = domain.low, domain.high
+    if low is not None and low >= 0:
+        drawn = drawn.abs()
+    if not domain.zero:
+        drawn = drawn.where(drawn != 0, original)
+    if low is not None or high is not None:
+        drawn = drawn.clamp(min=low, max=high)
+    return drawn
+
+
+def _end(declared: tuple[float, float] | None, index: int) -> float | None:
+    return None if declared is None else declared[index]
+
+
+def _randn(x: Any, generator: Any) -> Any:
+    import torch
+
+    return torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)
+
+
+def _representable(drawn: Any, dtype: Any) -> Any:
+    """Cut at the largest finite value of the dtype, so that no input is infinite."""
+    import torch
+
+    limit = torch.finfo(dtype).max
+    return drawn.clamp(min=-limit, max=limit)

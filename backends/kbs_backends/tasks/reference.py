@@ -1,0 +1,300 @@
+"""A reference bound to its dims: inputs, expectations, tolerance and work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kbs_backends.languages.placement import on_device, without_gpu
+from kbs_backends.languages.python_kernel import Dims, check_outputs
+from kbs_backends.tasks import outputs as results
+from kbs_backends.tasks.base import Inputs, OutputSpec, PreparedRound, Tolerance
+from kbs_backends.tasks.baseline_setup import setup_of_kernel
+from kbs_backends.tasks.comparing import compare
+from kbs_backends.tasks.computation import Computation, Setup, load_computation, run_user
+from kbs_backends.tasks.counting import counted_work, torch_flops
+from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw
+from kbs_backends.tasks.families import declared_family, operations_of, seen_family
+from kbs_backends.tasks.tolerance import chosen, derive, reduction_length
+from kbs_engine.errors import InputError, MeasurementError, UsageError
+from kbs_engine.results import Counted
+from kbs_engine.vocabulary import Dtype, Family
+
+if TYPE_CHECKING:
+    import torch
+
+FP64 = "fp64"
+HEADROOM = 0.5
+"""The eager reference must stay within this share of the tolerance for a round to judge."""
+
+
+def load_reference(
+    path: Path,
+    dims: Dims | None = None,
+    *,
+    setup: Path | None = None,
+    outputs: Sequence[str] = (),
+    ptr_size: int | None = None,
+) -> BoundReference:
+    """Load a ``ref.py`` or a KernelBench problem. Executes the file.
+
+    Args:
+        path: The reference.
+        dims: Dims for its setup().
+        setup: The pinned baseline kernel, whose setup() or ``solve`` gives the inputs where the
+            reference has no setup().
+        outputs: Output names where nothing else tells them.
+        ptr_size: Elements of each pointer of ``solve`` where nothing else tells.
+
+    Raises:
+        InputError: It does not define what it must; the message says what to add.
+    """
+    computation = load_computation(path)
+    source = computation.setup
+    if source is None:
+        if setup is None:
+            raise InputError(
+                "has no setup(), and no baseline kernel gives the inputs", where=str(path),
+                remedy='add def setup(**dims): return {"inputs": {...}, "outputs": [...]}',
+            )  # fmt: skip
+        source = setup_of_kernel(setup, ptr_size)
+    return BoundReference(computation, source, dict(dims or {}), tuple(outputs))
+
+
+class BoundReference:
+    """See ``kbs_backends.tasks.base.Reference``."""
+
+    def __init__(
+        self, computation: Computation, setup: Setup, dims: Dims, outputs: Sequence[str]
+    ) -> None:
+        """Use ``load_reference``."""
+        self.dims: Dims = dims
+        self.where = computation.where
+        self._computation = computation
+        self._setup = setup
+        self._told = tuple(outputs)
+        self._reads: tuple[str, ...] | None = None
+
+    @cached_property
+    def output_names(self) -> tuple[str, ...]:
+        """By setup(), else what the reference is seen to write, else as told."""
+        with self._shapes_alone():
+            inputs, declared = self._setup(self.dims, 0)
+            if declared:
+                return declared
+            seen = self._seen(inputs)
+        if seen:
+            return seen
+        if not self._told:
+            raise InputError(
+                "nothing tells which arguments are outputs", where=str(self.where),
+                remedy="name them in setup(), write them in place, or give --outputs NAME",
+            )  # fmt: skip
+        check_outputs(self._told, inputs, str(self.where))
+        return self._told
+
+    @property
+    def reads_outputs(self) -> tuple[str, ...]:
+        """Outputs that are inputs too; known once a round was prepared."""
+        return self._reads or ()
+
+    @cached_property
+    def family(self) -> Family:
+        """Declared ``family``, else seen."""
+        declared = declared_family(self._computation.declared("family"), str(self.where))
+        if declared is not None:
+            return declared
+        with self._shapes_alone():
+            inputs = self._setup(self.dims, 0)[0]
+            try:
+                operations = operations_of(self.where, self.function(), inputs)
+            except (InputError, MeasurementError):
+                return "other"  # what needs values cannot be watched on shapes alone
+        return seen_family(operations)
+
+    def function(self, baseline: str = "") -> Callable[..., Any]:
+        """What computes it, to be called with every input by name."""
+        return self._computation.function(baseline)
+
+    def make_inputs(self, seed: int, distribution: str = "setup", device: str = "cpu") -> Inputs:
+        """Fresh arguments on ``device``."""
+        import torch
+
+        if distribution not in DISTRIBUTIONS:
+            raise UsageError(
+                f"no distribution {distribution!r}", remedy=f"one of {', '.join(DISTRIBUTIONS)}"
+            )
+        outputs = self.output_names
+        with on_device(device):
+            torch.manual_seed(seed)
+            inputs, _ = self._setup(self.dims, seed)
+        placed = {
+            name: value.to(device)
+            if isinstance(value, torch.Tensor) and value.device.type != torch.device(device).type
+            else value
+            for name, value in inputs.items()
+        }
+        domains = self._computation.declared("domains") or {}
+        return redraw(placed, outputs, distribution, seed, domains)
+
+    def expected(self, inputs: Inputs, dtype: str | None = FP64) -> dict[str, torch.Tensor]:
+        """What the outputs must hold, computed on copies."""
+        found = self._run(_copies(inputs, wide=dtype == FP64))
+        if dtype is None:
+            results.same_dtypes(found, inputs, self.where)
+        results.no_nan(found, self.where, "these")
+        return found
+
+    def eager(self, inputs: Inputs, *, baseline: str = "") -> dict[str, torch.Tensor]:
+        """The reference on ``inputs`` themselves."""
+        found = self._run(inputs, baseline)
+        results.same_dtypes(found, inputs, self.where)
+        return found
+
+    def specs(self, inputs: Inputs) -> dict[str, OutputSpec]:
+        """What every output must be, by its buffer."""
+        return {name: results.spec_of(inputs[name]) for name in self.output_names}
+
+    def tolerance(
+        self,
+        atol: float | None = None,
+        rtol: float | None = None,
+        permitted: Sequence[str] = (),
+    ) -> Tolerance:
+        """Command line, else ref.py, else derived."""
+        declared = {name: self._computation.declared(name) for name in ("atol", "rtol")}
+        given = {"atol": atol, "rtol": rtol}
+        return chosen(given, declared, self._derived(tuple(permitted)), str(self.where))
+
+    def prepare_round(
+        self, seed: int, distribution: str, device: str, tolerance: Tolerance
+    ) -> PreparedRound:
+        """Inputs, expectation, eager error; see ``PreparedRound``."""
+        inputs = self.make_inputs(seed, distribution, device)
+        specs = self.specs(inputs)
+        own = self._run(_copies(inputs, wide=False))
+        results.same_dtypes(own, inputs, self.where)
+        results.no_nan(own, self.where, distribution)
+        if self._reads is None:
+            self._reads = self._read_back(inputs, own)
+        expected, source = self._wide_or_own(inputs, own, distribution)
+        tight = Tolerance(
+            atol=tolerance.atol * HEADROOM,
+            rtol=tolerance.rtol * HEADROOM,
+            source=tolerance.source,
+            derived=tolerance.derived,
+        )
+        eager = compare({n: _as_buffer(v, inputs[n]) for n, v in own.items()},
+                        expected, specs, tight)  # fmt: skip
+        return PreparedRound(
+            distribution=distribution,
+            inputs=inputs,
+            expected=expected,
+            expected_from=source,
+            specs=specs,
+            tolerance=tolerance,
+            eager_max_abs_err=eager.max_abs_err,
+            usable=eager.ok,
+            why_not="" if eager.ok else f"eager itself misses half the tolerance: {eager.detail}",
+        )
+
+    def work(self, permitted: Sequence[Dtype] = ()) -> Counted:
+        """FLOPs and compulsory bytes."""
+        with self._shapes_alone():
+            inputs = self._setup(self.dims, 0)[0]
+            return counted_work(
+                self._computation,
+                self.dims,
+                inputs,
+                self.output_names,
+                family=self.family,
+                flops=self._torch_flops,
+                permitted=permitted,
+            )
+
+    @cached_property
+    def _torch_flops(self) -> float | None:
+        with self._shapes_alone():
+            inputs = self._setup(self.dims, 0)[0]
+            try:
+                return torch_flops(self.where, self.function(), inputs)
+            except (InputError, MeasurementError):
+                return None  # what needs values cannot be counted on shapes alone
+
+    def _derived(self, permitted: tuple[str, ...]) -> Tolerance:
+        outputs = self.output_names
+        with self._shapes_alone():
+            inputs = self._setup(self.dims, 0)[0]
+            dtypes = [str(inputs[name].dtype).removeprefix("torch.") for name in outputs]
+            return derive(dtypes, reduction_length(inputs, outputs, self._torch_flops), permitted)
+
+    def _run(self, inputs: Inputs, baseline: str = "") -> dict[str, torch.Tensor]:
+        import torch
+
+        device = next((v.device.type for v in inputs.values() if hasattr(v, "data_ptr")), "cpu")
+        with torch.no_grad(), on_device(device):
+            returned = run_user(self.where, self.function(baseline), inputs)
+        return results.collect(returned, inputs, self.output_names, self.where)
+
+    def _wide_or_own(
+        self, inputs: Inputs, own: Mapping[str, Any], distribution: str
+    ) -> tuple[dict[str, Any], str]:
+        """The fp64 expectation where the reference can be run in it."""
+        try:
+            wide = self._run(_copies(inputs, wide=True))
+        except (InputError, MeasurementError):
+            return dict(own), "own dtype"
+        results.no_nan(wide, self.where, distribution)
+        return wide, FP64
+
+    def _read_back(self, inputs: Inputs, own: Mapping[str, Any]) -> tuple[str, ...]:
+        """Outputs whose result changes with what stood in their buffer before."""
+        import torch
+
+        changed = []
+        for name in self.output_names:
+            again = _copies(inputs, wide=False)
+            again[name].fill_(1)
+            first = _copies(inputs, wide=False)
+            first[name].fill_(0)
+            if not torch.equal(self._run(again)[name], self._run(first)[name]):
+                changed.append(name)
+        del own
+        return tuple(changed)
+
+    def _seen(self, inputs: Inputs) -> tuple[str, ...]:
+        """On shapes alone; with values where the reference needs them."""
+        try:
+            return results.seen_outputs(self.function(), inputs, self.where)
+        except (InputError, MeasurementError):
+            pass
+        with without_gpu():
+            real, _ = self._setup(self.dims, 0)
+            return results.seen_outputs(self.function(), real, self.where)
+
+    @staticmethod
+    def _shapes_alone() -> Any:
+        return without_gpu(fake=True)
+
+
+def _copies(inputs: Inputs, *, wide: bool) -> Inputs:
+    """Copies with the same strides; ``wide``: floating tensors in fp64."""
+    import torch
+
+    def copy(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if wide and value.is_floating_point():
+            return value.to(torch.float64, copy=True)
+        return value.clone()
+
+    return {name: copy(value) for name, value in inputs.items()}
+
+
+def _as_buffer(value: Any, buffer: Any) -> Any:
+    """The eager result in the layout of the buffer: only values are judged here."""
+    import torch
+
+    return torch.empty_like(buffer).copy_(value) if value.stride() != buffer.stride() else value

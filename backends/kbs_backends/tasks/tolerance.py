@@ -1,0 +1,111 @@
+"""How close is close: command line, else ref.py, else derived; a declared one never widened.
+
+Derived: a result in a dtype of unit round-off ``u`` that sums ``n`` terms with arithmetic of
+round-off ``w`` is allowed ``2 u + 16 w sqrt(n)``, of the value and of the root mean square of the
+output. Rounding errors of a sum of n terms grow with sqrt(n) when they are independent (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd ed., section 2.8: the rule of thumb); the
+factor 16 leaves room for another order of summation and fast intrinsics.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from kbs_backends.tasks.base import Tolerance
+from kbs_engine.errors import InputError
+
+ROUND_OFF: Final[dict[str, float]] = {
+    "float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7,
+    "float8_e4m3fn": 2.0**-3, "float8_e5m2": 2.0**-2,
+}  # fmt: skip
+"""Distance from 1 to the next number, by torch dtype."""
+PERMITTED_ROUND_OFF: Final[dict[str, float]] = {
+    "tf32": 2.0**-10, "fp16": 2.0**-10, "bf16": 2.0**-7, "fp8_e4m3": 2.0**-3, "fp8_e5m2": 2.0**-2,
+    "fp32": 2.0**-23, "fp64": 2.0**-52,
+}  # fmt: skip
+"""The same for precisions in which the arithmetic is permitted."""
+SHORT: Final[dict[str, str]] = {
+    "float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16",
+    "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5m2", "int32": "int32", "int8": "int8",
+    "bool": "bool",
+}  # fmt: skip
+"""Our words for torch dtypes."""
+OUTPUT_FACTOR, SUM_FACTOR = 2.0, 16.0
+
+
+def chosen(
+    given: Mapping[str, float | None], declared: Mapping[str, Any], derived: Tolerance, where: str
+) -> Tolerance:
+    """The tolerance that counts; each of atol and rtol by the first place that states it.
+
+    Raises:
+        InputError: A declared value that is no number of at least zero.
+    """
+    values: dict[str, float] = {}
+    sources: dict[str, str] = {}
+    for name, fallback in (("atol", derived.atol), ("rtol", derived.rtol)):
+        values[name], sources[name] = fallback, derived.source
+        for source, stated in (("command line", given), ("reference", declared)):
+            if stated.get(name) is not None:
+                values[name] = _number(name, stated[name], source, where)
+                sources[name] = source
+                break
+    same = len(set(sources.values())) == 1
+    told = "; ".join(f"{name}: {source}" for name, source in sources.items())
+    return Tolerance(
+        atol=values["atol"],
+        rtol=values["rtol"],
+        source=sources["atol"] if same else told,
+        derived=sources["atol"] == derived.source and derived.derived,
+    )
+
+
+def _number(name: str, value: Any, source: str, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        value = math.nan
+    if not (math.isfinite(value) and value >= 0):
+        raise InputError(
+            f"{name} ({source}) is no number of at least zero", where=where,
+            remedy=f"give {name} as in {name} = 1e-3",
+        )  # fmt: skip
+    return float(value)
+
+
+def derive(dtypes: Sequence[str], length: int, permitted: Sequence[str] = ()) -> Tolerance:
+    """From the dtypes of the outputs, the reduction length and the permitted precisions.
+
+    Whole numbers must be exact. ``atol`` is in units of each output's root mean square.
+    """
+    floating = [dtype for dtype in dtypes if dtype in ROUND_OFF]
+    if not floating:
+        return Tolerance(atol=0.0, rtol=0.0, source="exact for whole numbers", derived=True)
+    coarsest = max(floating, key=lambda dtype: ROUND_OFF[dtype])
+    work = 2.0**-52 if coarsest == "float64" else 2.0**-23
+    work = max([work, *(PERMITTED_ROUND_OFF.get(name, 0.0) for name in permitted)])
+    allowed = OUTPUT_FACTOR * ROUND_OFF[coarsest] + SUM_FACTOR * work * math.sqrt(max(1, length))
+    also = f", {' and '.join(permitted)} permitted" if permitted else ""
+    return Tolerance(
+        atol=allowed,
+        rtol=allowed,
+        source=f"derived from {SHORT[coarsest]}, reduction of {length}{also}",
+        derived=True,
+    )
+
+
+def reduction_length(inputs: Mapping[str, Any], outputs: Sequence[str], flops: float | None) -> int:
+    """How many terms an output element sums, at most as far as shapes and FLOPs tell.
+
+    The largest of: FLOPs / 2 per output element (matrix products), elements of the largest input
+    per output element (reductions), the last extent of the largest input (row-wise operations).
+    """
+    made = sum(inputs[name].numel() for name in outputs) or 1
+    tensors = [v for n, v in inputs.items() if n not in outputs and hasattr(v, "numel")]
+    largest = max(tensors, key=lambda value: value.numel(), default=None)
+    candidates = [1.0, (flops or 0.0) / 2 / made]
+    if largest is not None:
+        candidates.append(largest.numel() / made)
+        if largest.dim():
+            candidates.append(float(largest.shape[-1]))
+    return max(1, round(max(candidates)))
