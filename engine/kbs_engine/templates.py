@@ -83,8 +83,8 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     valid: tuple[Condition, ...] = ()
     archs: tuple[str, ...] = ()
     """Architectures that it needs; empty for any of its language."""
-    same_dtype: bool = True
-    """Whether all tensors have one data type."""
+    same_dtype: bool = False
+    """Whether all floating inputs must have one data type."""
     methods: tuple[str, ...] = ()
     """Methods of the wiki that it embodies."""
     measured: tuple[dict[str, Any], ...] = ()

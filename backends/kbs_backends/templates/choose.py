@@ -70,4 +70,9 @@ def _refusals(
         dtype = _DTYPE.get(dtypes.get(name, ""), dtypes.get(name, "no tensor"))
         if dtype not in by_role[role].dtypes:
             reasons.append(f"{name} is {dtype}, it takes {', '.join(by_role[role].dtypes)}")
+    kinds = {
+        dtypes.get(match.names[role.name]) for role in template.inputs if role.name in match.names
+    }
+    if template.same_dtype and len(kinds) > 1:
+        reasons.append(f"its inputs have one type, here {', '.join(sorted(map(str, kinds)))}")
     return tuple(reasons)

@@ -105,7 +105,9 @@ def _cuda_block(template: Template, match: Match, arguments: tuple[Argument, ...
             const = "" if one.name in written else "const "
             parameters.append(f"{const}{_C_TYPES[one.dtype]} *{one.name}")
     dims = [f"{size}" for size in _dims(template, match)]
-    options = [_literal(match.options[name]) for name in template.options if name in match.options]
+    options = [
+        _literal(name, match.options[name]) for name in template.options if name in match.options
+    ]
     names = [match.names.get(role.name, "nullptr") for role in template.roles]
     call = f"launch({', '.join([*names, *dims, *options])});"
     return f'extern "C" void solve({", ".join(parameters)})\n{{\n    {call}\n}}\n'
@@ -119,7 +121,10 @@ def _dims(template: Template, match: Match) -> list[int]:
     return [match.dims[dim] for dim in order]
 
 
-def _literal(value: Any) -> str:
+def _literal(name: str, value: Any) -> str:
+    """A C++ literal; a word becomes an enumerator named after its option (``kind_sum``)."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, str):
+        return f"{name}_{value}"
     return f"{value!r}f" if isinstance(value, float) else str(value)

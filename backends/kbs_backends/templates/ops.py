@@ -157,7 +157,7 @@ OPS: Final[dict[str, Op]] = {
             name="batchnorm",
             inputs={"x": ("B", "C", "H", "W"), "weight": ("C",), "bias": ("C",)},
             outputs={"out": ("B", "C", "H", "W")}, optional=frozenset({"weight", "bias"}),
-            compute=_batchnorm, options={"eps": _EPS},
+            compute=_batchnorm, options={"eps": _EPS[:-1]},
         ),
         Op(
             name="matmul", inputs={"a": ("M", "K"), "b": ("K", "N"), "bias": ("N",)},

@@ -40,7 +40,7 @@ class TemplateFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     options: dict[str, tuple[Any, ...]] = msgspec.field(default_factory=dict)
     valid: tuple[Condition, ...] = ()
     archs: tuple[str, ...] = ()
-    same_dtype: bool = True
+    same_dtype: bool = False
     methods: tuple[str, ...] = ()
     measured: tuple[dict[str, Any], ...] = ()
 

@@ -1,0 +1,54 @@
+"""Layer normalization over rows: one pass over memory, statistics from registers."""
+
+import torch
+import triton
+import triton.language as tl
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+NUM_WARPS = 8  # kbs:tunable 4, 8, 16
+STREAM = False  # kbs:method streaming_stores
+
+
+@triton.jit
+def layernorm_rows(x, weight, bias, out, N, eps, BLOCK: tl.constexpr, SCALED: tl.constexpr,
+                   SHIFTED: tl.constexpr, STREAMED: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    columns = tl.arange(0, BLOCK)
+    inside = columns < N
+    values = tl.load(x + row * N + columns, mask=inside, other=0.0).to(tl.float32)
+    mean = tl.sum(values, 0) / N
+    centred = tl.where(inside, values - mean, 0.0)
+    scale = tl.rsqrt(tl.sum(centred * centred, 0) / N + eps)
+    result = centred * scale
+    if SCALED:
+        result = result * tl.load(weight + columns, mask=inside, other=0.0).to(tl.float32)
+    if SHIFTED:
+        result = result + tl.load(bias + columns, mask=inside, other=0.0).to(tl.float32)
+    if STREAMED:
+        tl.store(out + row * N + columns, result, mask=inside, cache_modifier=".cs")
+    else:
+        tl.store(out + row * N + columns, result, mask=inside)
+
+
+def launch(x, out, weight=None, bias=None, eps=1e-5):
+    columns = x.shape[-1]
+    rows = x.numel() // columns
+    layernorm_rows[(rows,)](
+        x, x if weight is None else weight, x if bias is None else bias, out, columns, eps,
+        BLOCK=triton.next_power_of_2(columns), SCALED=weight is not None,
+        SHIFTED=bias is not None, STREAMED=STREAM, num_warps=NUM_WARPS,
+    )
+
+
+# kbs:adapter
+def setup(M=1024, N=1024, **dims):
+    x = torch.randn(M, N, device=DEVICE)
+    weight, bias = torch.randn(N, device=DEVICE), torch.randn(N, device=DEVICE)
+    inputs = {"x": x, "weight": weight, "bias": bias, "out": torch.empty_like(x)}
+    return {"inputs": inputs, "outputs": ["out"]}
+
+
+def run_kernel(x, weight, bias, out, **dims):
+    launch(x, out, weight, bias)
+# kbs:end
