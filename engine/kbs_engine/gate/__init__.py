@@ -1,1 +1,16 @@
-"""The gate: rules that a version must keep before the next one may begin."""
+"""The gate: rules that a version must keep before the next one may begin (docs/gate.md)."""
+
+from kbs_engine.gate.check import check_version, parse_version, pass_version
+from kbs_engine.gate.refusal import CitationFault, Inspectors, Refusal, Rule
+from kbs_engine.gate.registry import RULES
+
+__all__ = [
+    "RULES",
+    "CitationFault",
+    "Inspectors",
+    "Refusal",
+    "Rule",
+    "check_version",
+    "parse_version",
+    "pass_version",
+]

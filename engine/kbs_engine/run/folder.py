@@ -16,6 +16,7 @@ from kbs_engine.run.git import RunGit
 from kbs_engine.run.journal import Journal
 from kbs_engine.run.layout import Layout, VersionLayout
 from kbs_engine.run.lock import WriterLock
+from kbs_engine.run.settings import Settings
 from kbs_engine.run.state import State
 
 R = TypeVar("R")
@@ -239,8 +240,15 @@ class RunFolder:
         following = passed + 1
         write_whole(self.paths.current, f"v{following}\n")
         self.version(following).root.mkdir(exist_ok=True)
-        self.journal.append("version_opened", version=following)
+        opened = self.journal.of_kind("version_opened")
+        if not opened or opened[-1].data["version"] != following:
+            self.journal.append("version_opened", version=following)
         return following
+
+    def begin_epoch(self, number: int, settings: Settings, *, reason: str) -> None:
+        """Record the settings of a new epoch; the gate holds every later job to them."""
+        self._must_write(self.paths.journal)
+        self.journal.append("epoch", number=number, settings=settings, reason=reason)
 
     def open_version(self, number: int) -> VersionLayout:
         """The folder of the current version, made again where a crash came between.

@@ -81,7 +81,8 @@ class Journal:
 
     def job_finished(self, result: Result, *, kind: str) -> Event:
         """Record an answer that is on disk already."""
-        spent = (result.value or {}).get("gpu_time_s")
+        value = result.value or {}
+        spent = value.get("gpu_time_s") or (value.get("elapsed_s") if "rounds" in value else None)
         return self.append(
             "job_finished",
             job_key=result.job_key,

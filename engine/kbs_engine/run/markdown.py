@@ -47,9 +47,9 @@ _VERSION: Final = re.compile(r"v?(\d+)")
 def hypothesis_text(note: Hypothesis | ShortHypothesis) -> str:
     """hypothesis.txt."""
     if isinstance(note, ShortHypothesis):
-        bodies = (note.hypothesis, note.rationale, note.expected)
+        three = (note.hypothesis, note.rationale, note.expected)
         return (
-            "\n\n".join(f"## {t}\n{one_line(b)}" for t, b in zip(SHORT, bodies, strict=True)) + "\n"
+            "\n\n".join(f"## {t}\n{one_line(b)}" for t, b in zip(SHORT, three, strict=True)) + "\n"
         )
     bodies = (
         f"v{note.version} -> v{note.version + 1}",

@@ -1,0 +1,86 @@
+"""Asking the gate, and passing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbs_engine.errors import InputError, UsageError
+from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.refusal import Inspectors, Refusal, Rule
+from kbs_engine.gate.registry import RULES
+from kbs_engine.run.folder import RunFolder
+
+
+def check_version(
+    run: RunFolder,
+    version: int,
+    final: bool = False,
+    inspectors: Inspectors | None = None,
+) -> tuple[Refusal, ...]:
+    """Why ``version`` may not pass; empty when it may. Nothing is written.
+
+    The final gate asks most rules of every earlier version too, and computes every number of
+    the reports again.
+
+    Raises:
+        InputError: there is no such version, or state.json cannot be read.
+    """
+    if not run.version(version).root.is_dir():
+        raise InputError(
+            f"no v{version} stands in this run",
+            where=str(run.root),
+            remedy="versions: " + (", ".join(f"v{n}" for n in run.paths.versions()) or "none"),
+        )
+    context = GateContext(run, version, final=final, inspectors=inspectors)
+    refusals = list(_ask(context, tuple(RULES.values())))
+    if final:
+        earlier = [n for n in run.paths.versions() if n < version]
+        again = tuple(rule for rule in RULES.values() if rule.every)
+        for number in earlier:
+            refusals.extend(_ask(context.at(number), again))
+    return tuple(dict.fromkeys(refusals))
+
+
+def pass_version(
+    run: RunFolder,
+    version: int,
+    final: bool = False,
+    inspectors: Inspectors | None = None,
+) -> tuple[Refusal, ...]:
+    """Check ``version``; when it passes, record it and (not with ``final``) open the next one.
+
+    A run that was killed between passing and opening is finished without being asked again.
+    The run must be open for writing.
+    """
+    if _passed_before(run, version) and not final:
+        run.advance(version)
+        return ()
+    refusals = check_version(run, version, final, inspectors)
+    if refusals:
+        return refusals
+    run.journal.append("gate_passed", version=version, final=final)
+    if not final:
+        run.advance(version)
+    return ()
+
+
+def parse_version(name: str) -> int:
+    """The number of ``v3``; UsageError for anything else."""
+    if not (name.startswith("v") and name[1:].isdecimal()):
+        raise UsageError(
+            f"{name!r} is no version", remedy="name a version's folder: RUN/v0, RUN/v1, …"
+        )
+    return int(name[1:])
+
+
+def _ask(context: GateContext, rules: tuple[Rule, ...]) -> Iterator[Refusal]:
+    for rule in rules:
+        if context.final or not rule.final:
+            yield from rule.check(context)
+
+
+def _passed_before(run: RunFolder, version: int) -> bool:
+    """Whether this gate passed already and only the next folder may be missing."""
+    passed = any(e.data["version"] == version for e in run.journal.of_kind("gate_passed"))
+    following = run.version(version + 1).root
+    return passed and run.current() == version + 1 and not any(following.glob("*"))

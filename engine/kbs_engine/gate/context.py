@@ -1,0 +1,136 @@
+"""What every rule is given: the run read once, the version in question, the journal's word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from kbs_engine.gate.refusal import Inspectors, Refusal
+from kbs_engine.jobs import AnyJob, Result
+from kbs_engine.run.events import Break, Finished
+from kbs_engine.run.folder import RunFolder
+from kbs_engine.run.layout import VersionLayout
+from kbs_engine.run.measured import Bench
+from kbs_engine.run.settings import Settings
+from kbs_engine.run.state import State
+from kbs_engine.run.view import RunView, VersionView, kernel_sha, read_run
+
+
+class GateContext:
+    """One question to the gate: may this version pass?"""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        number: int,
+        *,
+        final: bool = False,
+        inspectors: Inspectors | None = None,
+        view: RunView | None = None,
+    ) -> None:
+        """Read the run, unless a view of it is given."""
+        self.run = run
+        self.number = number
+        self.final = final
+        self.inspectors = inspectors or Inspectors()
+        self.view = view or read_run(run)
+
+    def at(self, number: int) -> GateContext:
+        """The same question about an earlier version, on the same reading."""
+        other = GateContext(
+            self.run, number, final=self.final, inspectors=self.inspectors, view=self.view
+        )
+        for name in ("broken", "finished", "jobs", "artifacts"):
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
+    @property
+    def state(self) -> State:
+        """state.json."""
+        return self.view.state
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the version's epoch."""
+        entry = self.state.version(self.number)
+        if entry is None:
+            return self.state.settings
+        epochs = {epoch.number: epoch.settings for epoch in self.state.epochs}
+        return epochs.get(entry.epoch, self.state.settings)
+
+    @cached_property
+    def version(self) -> VersionView:
+        """The version; an empty view where its folder is missing."""
+        return self.view.version(self.number) or VersionView(number=self.number)
+
+    @property
+    def base(self) -> VersionView | None:
+        """The version that this one was made from; None for v0."""
+        methods = self.version.methods
+        if methods is not None and methods.base_version is not None:
+            return self.view.version(methods.base_version)
+        return self.view.version(self.number - 1)
+
+    @property
+    def paths(self) -> VersionLayout:
+        """The version's files."""
+        return self.run.version(self.number)
+
+    @property
+    def kernel(self) -> Path:
+        """The champion's source."""
+        return self.paths.kernel(self.settings.kernel_suffix)
+
+    @cached_property
+    def kernel_sha256(self) -> str:
+        """Hash of the champion's source as it stands; empty when it is missing."""
+        return kernel_sha(self.paths, self.settings.kernel_suffix)
+
+    @cached_property
+    def broken(self) -> Break | None:
+        """Where the journal's chain breaks."""
+        return self.run.journal.verify()
+
+    @cached_property
+    def finished(self) -> dict[str, Finished]:
+        """Finished jobs; none where the chain is broken, for then nothing is proved."""
+        return {} if self.broken else self.run.journal.finished_jobs()
+
+    @cached_property
+    def jobs(self) -> dict[str, AnyJob]:
+        """Every job that was started; none where the chain is broken."""
+        return {} if self.broken else self.run.journal.jobs()
+
+    @cached_property
+    def artifacts(self) -> dict[str, str]:
+        """Hashes of artifacts as recorded; none where the chain is broken."""
+        return {} if self.broken else self.run.journal.artifacts()
+
+    def benches(self) -> Iterator[tuple[Path, Bench]]:
+        """Every bench.json of the version, the champion's first."""
+        if self.version.bench is not None:
+            yield self.paths.bench, self.version.bench
+        for folder, parts in (
+            (self.paths.branches, self.version.branches),
+            (self.paths.ablations, self.version.ablations),
+        ):
+            for part in parts:
+                if part.bench is not None:
+                    yield folder / part.name / "bench.json", part.bench
+
+    def raw(self) -> Iterator[tuple[Path, Result]]:
+        """Every raw answer that stands in the version's files."""
+        for path, bench in self.benches():
+            for result in (*bench.blocks, *bench.checks, *bench.sanitized):
+                yield path, result
+        top = self.version.top
+        if top is not None and top.profile is not None:
+            yield self.paths.ncu_top, top.profile
+
+    def refuse(self, rule: str, where: Path | str, message: str, remedy: str) -> Refusal:
+        """A refusal, with the place named relative to the run folder."""
+        text = str(where)
+        root = f"{self.run.root}/"
+        return Refusal(rule=rule, where=text.removeprefix(root), message=message, remedy=remedy)

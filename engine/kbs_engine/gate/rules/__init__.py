@@ -1,0 +1,1 @@
+"""The gate's rules, one module each; ``gate.registry`` lists them."""

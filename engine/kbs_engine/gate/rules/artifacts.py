@@ -1,0 +1,110 @@
+"""Everything that is known of a version stands in its folder, readable and not empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.run.view import part_folders
+
+_NOTES = ("hypothesis.txt", "kbs_evidence.md")
+"""Their headings have rules of their own."""
+
+
+def required(context: GateContext) -> tuple[Path, ...]:
+    """The files that this version must have, in its mode and place."""
+    paths, run = context.paths, context.run.paths
+    wanted: list[Path] = []
+    if context.number == 0:
+        wanted += [
+            run.readme, run.env, run.env_check, run.reference, run.test_kernel,
+            run.baseline_report,
+        ]  # fmt: skip
+    else:
+        wanted.append(paths.methods)
+    if not context.version.failed:
+        wanted += [
+            context.kernel, paths.bench, paths.correctness, paths.ncu_summary,
+            paths.ncu_details, paths.ncu_top, paths.roofline,
+        ]  # fmt: skip
+        if context.number > 0:
+            wanted += [paths.sass_check, paths.attribution]
+    wanted += [paths.evidence, paths.analysis, run.memory_record(context.number)]
+    if not _last(context):
+        wanted += [paths.plan, paths.hypothesis, paths.request]
+    return tuple(wanted)
+
+
+def check(context: GateContext) -> Iterator[Refusal]:
+    """Refuse what is missing, empty or unreadable."""
+    for path in required(context):
+        if not path.is_file():
+            yield context.refuse("artifacts", path, "is missing", _remedy(path))
+        elif not path.stat().st_size or not path.read_bytes().strip():
+            yield context.refuse("artifacts", path, "is empty", _remedy(path))
+    yield from _profile(context)
+    yield from _parts(context)
+    for fault in context.version.faults:
+        if not fault.where.split(":")[0].endswith(_NOTES):
+            yield context.refuse("artifacts", fault.where, fault.message, fault.remedy)
+
+
+def _last(context: GateContext) -> bool:
+    """Whether no change leaves this version: the final one, and only that."""
+    return context.final and context.number == max(context.run.paths.versions(), default=0)
+
+
+def _profile(context: GateContext) -> Iterator[Refusal]:
+    """A run with counters has the report itself; its name is the profiler's."""
+    top = context.version.top
+    if context.version.failed or context.settings.mode != "counters":
+        return
+    if top is not None and top.mode != "counters":
+        yield context.refuse(
+            "artifacts",
+            context.paths.ncu_top,
+            "was made without counters in a run that reads them",
+            "profile the version again",
+        )
+    found = (p for p in (context.paths.profile, *context.paths.root.glob("profile.*")))
+    if not any(path.is_file() and path.stat().st_size for path in found):
+        yield context.refuse(
+            "artifacts",
+            context.paths.profile,
+            "is missing in a run that reads counters",
+            "profile the version again (`kbs loop resume`)",
+        )
+
+
+def _parts(context: GateContext) -> Iterator[Refusal]:
+    """Every branch and ablation that stands has its kernel and what was measured of it."""
+    if context.number == 0:
+        return
+    suffix = context.settings.kernel_suffix
+    branches = part_folders(context.paths.branches)
+    if not branches:
+        yield context.refuse(
+            "artifacts", context.paths.branches, "holds no branch", "run `kbs loop branch`"
+        )
+    for folder in (*branches, *part_folders(context.paths.ablations)):
+        for name in (f"kernel{suffix}", "bench.json"):
+            path = folder / name
+            if not path.is_file() or not path.stat().st_size:
+                yield context.refuse("artifacts", path, "is missing or empty", _remedy(path))
+
+
+def _remedy(path: Path) -> str:
+    return f"run the step that writes {path.name} again (`kbs loop resume`)"
+
+
+RULE = Rule(
+    id="artifacts",
+    title="Artifacts",
+    refuses="A required file that is missing, empty, or not what its name says. A counter-free "
+    "run has no report of a profiler and says so in ncu_summary.md; a version recorded as failed "
+    "has no champion; only the final version has no plan, hypothesis and request.",
+    check=check,
+    every=True,
+)

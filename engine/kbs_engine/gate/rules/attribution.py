@@ -1,0 +1,111 @@
+"""What each method is said to return follows from its ablations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.run.benches import compare_arms
+from kbs_engine.run.judged import AblatedVariant, AttributionFile
+from kbs_engine.run.measured import Bench
+
+_AGAIN = "run the ablation again (`kbs loop ablate`); attributions are never typed"
+_CLOSE = 1e-6
+
+
+def check(context: GateContext) -> Iterator[Refusal]:
+    """Refuse effects that the samples of the ablations do not give, and methods left out."""
+    stated = context.version.attribution
+    if stated is None:
+        return
+    benches = {part.name: part.bench for part in context.version.ablations if part.bench}
+    for variant in stated.variants:
+        bench = benches.get(variant.name)
+        if bench is None:
+            yield context.refuse(
+                "attribution",
+                context.paths.attribution,
+                f"rests on {variant.name}, of which nothing stands in ablations/",
+                _AGAIN,
+            )
+        else:
+            yield from _variant(context, variant, bench)
+    yield from _methods(context, stated)
+
+
+def _variant(context: GateContext, variant: AblatedVariant, bench: Bench) -> Iterator[Refusal]:
+    """One ablated variant: its source, its verdict, and its ratio from raw samples."""
+    path = context.paths.attribution
+    if variant.sha256 != bench.source_sha256 or variant.correct != bench.correct:
+        yield context.refuse("attribution", path, f"{variant.name} is not what was ablated", _AGAIN)
+    timed = bench.timed()
+    if variant.ratio is None or timed is None:
+        return
+    places = {arm.sha256: number for number, arm in enumerate(timed.arms)}
+    champion, other = places.get(context.kernel_sha256), places.get(variant.sha256)
+    if champion is None or other is None:
+        yield context.refuse(
+            "attribution", path, f"{variant.name} never took turns with the champion", _AGAIN
+        )
+        return
+    again = compare_arms(timed, champion, other, context.settings.noise)
+    for name in ("ratio", "low", "high"):
+        one, two = getattr(variant, name), getattr(again, name) if again else None
+        if one is not None and (two is None or not math.isclose(one, two, rel_tol=_CLOSE)):
+            told = "nothing" if two is None else f"{two:.6g}"
+            yield context.refuse(
+                "attribution",
+                path,
+                f"{name} of {variant.name} is stated as {one:.6g}; its samples give {told}",
+                _AGAIN,
+            )
+
+
+def _methods(context: GateContext, stated: AttributionFile) -> Iterator[Refusal]:
+    """Every method of the version has a verdict; the opcodes are those of sass_check.json."""
+    path = context.paths.attribution
+    found = {row.method: row for row in stated.methods}
+    here = (
+        [row.method for row in context.version.methods.methods] if context.version.methods else []
+    )
+    for name in here:
+        if name not in found:
+            yield context.refuse("attribution", path, f"says nothing of {name}", _AGAIN)
+    sass = context.version.sass
+    opcodes = {row.method: row.outcome for row in sass.methods} if sass else {}
+    for row in stated.methods:
+        if row.method in opcodes and row.opcodes != opcodes[row.method]:
+            yield context.refuse(
+                "attribution",
+                path,
+                f"opcodes of {row.method} are stated as {row.opcodes}; sass_check.json says "
+                f"{opcodes[row.method]}",
+                _AGAIN,
+            )
+        if row.verdict == "effective" and (row.low is None or row.low <= 0):
+            yield context.refuse(
+                "attribution",
+                path,
+                f"{row.method} is called effective, but its interval does not lie above zero",
+                _AGAIN,
+            )
+        if row.verdict == "effective" and row.opcodes == "refuted":
+            yield context.refuse(
+                "attribution",
+                path,
+                f"{row.method} is called effective, but its opcodes are not in the machine code",
+                _AGAIN,
+            )
+
+
+RULE = Rule(
+    id="attribution",
+    title="Attribution",
+    refuses="An effect that the raw samples of its ablation do not give, a method without a "
+    "verdict, opcodes other than sass_check.json has, or `effective` without an interval above "
+    "zero or against refuted opcodes.",
+    check=check,
+    every=True,
+)

@@ -1,0 +1,35 @@
+"""The journal's chain must hold: every other rule rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.refusal import Refusal, Rule
+
+
+def check(context: GateContext) -> Iterator[Refusal]:
+    """Refuse a chain that does not hold, at the first place where it breaks."""
+    if context.broken is not None:
+        yield context.refuse(
+            "journal_chain",
+            context.broken.where,
+            f"the journal's chain is broken: {context.broken.message}",
+            "restore events.jsonl from the run's git history; a changed journal proves nothing",
+        )
+    elif not context.run.journal.events:
+        yield context.refuse(
+            "journal_chain",
+            context.run.paths.journal,
+            "the run has no journal",
+            "restore events.jsonl from the run's git history, or start the run anew",
+        )
+
+
+RULE = Rule(
+    id="journal_chain",
+    title="Journal",
+    refuses="A journal whose hash chain does not hold, was cut short, or is another one than "
+    "the home folder remembers.",
+    check=check,
+)

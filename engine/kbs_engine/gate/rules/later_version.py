@@ -1,0 +1,28 @@
+"""Nothing of a later version may stand before this one has passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.refusal import Refusal, Rule
+
+
+def check(context: GateContext) -> Iterator[Refusal]:
+    """Refuse when a later version's folder is there."""
+    for number in context.run.paths.versions():
+        if number > context.number:
+            yield context.refuse(
+                "later_version",
+                context.run.version(number).root,
+                f"stands there before v{context.number} has passed",
+                f"move v{number}/ out of the run; the gate makes it",
+            )
+
+
+RULE = Rule(
+    id="later_version",
+    title="No version before its time",
+    refuses="A run in which a later version's folder exists already.",
+    check=check,
+)

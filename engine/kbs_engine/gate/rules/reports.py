@@ -1,0 +1,67 @@
+"""The reports say what the measured files say, computed once more from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.gate.rules.numbers import check_bench
+from kbs_engine.gate.rules.raw_samples import changed_answers
+from kbs_engine.reports.registry import RUN_REPORTS, VERSION_REPORTS
+from kbs_engine.run.files import read_text
+
+NOTES_MARK = "<!-- notes -->"
+"""What a person adds below this line is theirs: no number there is the harness's."""
+
+
+def check(context: GateContext) -> Iterator[Refusal]:
+    """Refuse a report that differs from the one its records give, with the first line that does."""
+    bench = context.view.benchmark
+    if bench is not None:
+        path = context.run.paths.benchmark_data
+        yield from check_bench(context, path, bench)
+        yield from changed_answers(context, ((path, r) for r in (*bench.blocks, *bench.checks)))
+    for name, make in RUN_REPORTS.items():
+        path = context.run.root / name
+        if path.is_file():
+            yield from _same(context, path, make(context.view))
+    for view in context.view.versions:
+        if view.number <= context.number:
+            for name, render in VERSION_REPORTS.items():
+                path = context.run.version(view.number).root / name
+                if path.is_file():
+                    yield from _same(context, path, render(context.view, view))
+
+
+def _same(context: GateContext, path: Path, expected: str | None) -> Iterator[Refusal]:
+    if expected is None:
+        return
+    found = measured_part(read_text(path)).splitlines()
+    lines = zip_longest(found, measured_part(expected).splitlines(), fillvalue="")
+    for number, (one, two) in enumerate(lines, start=1):
+        if one.rstrip() != two.rstrip():
+            yield context.refuse(
+                "reports",
+                f"{path}:{number}",
+                f"says `{one.strip()[:70]}`; the measured files give `{two.strip()[:70]}`",
+                "write it again with `kbs report`; add remarks below the line " + NOTES_MARK,
+            )
+            return
+
+
+def measured_part(text: str) -> str:
+    """A report without what was added below the mark."""
+    return text.split(NOTES_MARK, maxsplit=1)[0].rstrip()
+
+
+RULE = Rule(
+    id="reports",
+    title="Reports",
+    refuses="A number or a line in benchmark.md, final_report.md, summary.md, baseline_report.md "
+    "or correctness.md that differs from what the measured files give when it is written anew.",
+    check=check,
+    final=True,
+)

@@ -1,0 +1,70 @@
+"""A better-ranked method is left out only for a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.plans import Skipped
+
+
+def check(context: GateContext) -> Iterator[Refusal]:
+    """Refuse a ranking from which a higher method was dropped in silence."""
+    request = context.version.request
+    if request is not None:
+        ranking = [row.method for row in request.ranked]
+        chosen = [row.method for row in request.plan.methods]
+        yield from _silent(context, context.paths.request, ranking, chosen, request.plan.skipped)
+    methods = context.version.methods
+    if methods is None:
+        return
+    path = context.paths.methods
+    chosen = [row.method for row in methods.methods]
+    ranking = [row.method for row in methods.ranking]
+    yield from _silent(context, path, ranking, chosen, methods.skipped)
+    before = context.view.version(context.number - 1)
+    planned = (
+        [row.method for row in before.request.plan.methods] if before and before.request else []
+    )
+    told = {row.method for row in methods.skipped}
+    for name in planned:
+        if name not in chosen and name not in told:
+            yield context.refuse(
+                "skips",
+                path,
+                f"{name} was planned and is not here, without a reason",
+                "say under skipped why it was left out",
+            )
+
+
+def _silent(
+    context: GateContext,
+    path: Path,
+    ranking: Sequence[str],
+    chosen: Sequence[str],
+    skipped: Sequence[Skipped],
+) -> Iterator[Refusal]:
+    """Every method above the lowest chosen one is chosen too or skipped with a reason."""
+    places = [ranking.index(name) for name in chosen if name in ranking]
+    if not places:
+        return
+    reasons = {row.method for row in skipped if row.reason.strip()}
+    for name in ranking[: max(places)]:
+        if name not in chosen and name not in reasons:
+            yield context.refuse(
+                "skips",
+                path,
+                f"skips {name}, which ranks higher than what was chosen, without a reason",
+                "say under skipped why, or take it",
+            )
+
+
+RULE = Rule(
+    id="skips",
+    title="Skipped methods",
+    refuses="A plan or a version that leaves out a higher-ranked method without a reason.",
+    check=check,
+    every=True,
+)

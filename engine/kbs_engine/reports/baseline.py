@@ -1,0 +1,73 @@
+"""baseline_report.md: v0 as it was found, measured like any other version."""
+
+from __future__ import annotations
+
+from kbs_engine.reports.correctness import worst_rel_err
+from kbs_engine.reports.roofline import gaps_text, roofline_text
+from kbs_engine.reports.text import (
+    NOT_FOUND,
+    bullets,
+    document,
+    factor,
+    number,
+    section,
+    table,
+    time,
+)
+from kbs_engine.run.measured import Bench
+from kbs_engine.run.view import RunView
+
+
+def baseline_report(view: RunView) -> str | None:
+    """Correctness, time, library baselines and roofline of v0; None before v0 was measured."""
+    v0 = view.version(0)
+    if v0 is None or v0.bench is None:
+        return None
+    epochs = {epoch.number: epoch.settings for epoch in view.state.epochs}
+    settings = epochs.get(0, view.state.settings)
+    checked = v0.bench.checked()
+    facts = [
+        f"kernel: v0/{settings.kernel_file}, source {v0.bench.source_sha256[:12]}",
+        f"language: {settings.language}",
+        "shapes: " + ", ".join(f"{k}={v}" for k, v in settings.dims.items()),
+        f"correctness: {'PASS' if v0.bench.correct else f'FAIL ({v0.bench.reason})'}",
+        f"max rel_err: {number(worst_rel_err(checked), missing=NOT_FOUND)}",
+    ]
+    line = v0.roofline
+    return document(
+        "Baseline report",
+        bullets(facts),
+        section("Time", arms_table(v0.bench)),
+        section("Against the library", compared_table(v0.bench)),
+        section("Roofline", roofline_text(line, line.work), gaps_text(line)) if line else "",
+    )
+
+
+def arms_table(bench: Bench) -> str:
+    """Times of every arm of a bench."""
+    headers = ("Arm", "Median", "Mean", "p20", "p80", "Min", "Max", "Std", "Samples")
+    rows = [
+        (
+            arm.name,
+            *(time(getattr(arm, f"{name}_ns"))
+              for name in ("median", "mean", "p20", "p80", "min", "max", "std")),
+            str(arm.count),
+        )
+        for arm in bench.arms
+    ]  # fmt: skip
+    return table(headers, rows)
+
+
+def compared_table(bench: Bench) -> str:
+    """The bench's kernel against every other arm; above 1, the kernel is the faster one."""
+    names = {arm.sha256: arm.name for arm in bench.arms if arm.sha256}
+    rows = [
+        (
+            names.get(row.b, row.b),
+            factor(row),
+            f"{100 * row.noise:g} %",
+            number(row.smallest_detectable),
+        )
+        for row in bench.comparisons
+    ]
+    return table(("Against", "Kernel is faster by", "Noise", "Smallest effect seen"), rows)

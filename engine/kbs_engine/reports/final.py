@@ -1,0 +1,174 @@
+"""final_report.md: from measured artifacts only."""
+
+from __future__ import annotations
+
+from kbs_engine.reports.analysis import lessons
+from kbs_engine.reports.text import (
+    NOT_COLLECTED,
+    NOT_FOUND,
+    NOTES,
+    bullets,
+    document,
+    factor,
+    section,
+    share,
+    table,
+    time,
+)
+from kbs_engine.run.notes import Hypothesis
+from kbs_engine.run.view import RunView, VersionView
+
+
+def final_report(view: RunView) -> str | None:
+    """Every version, every hypothesis and what came of it, the evidence used, the best version.
+
+    ``N/A`` is what was not collected; ``unknown`` is what should stand in the artifacts and
+    could not be found. None before the final benchmark.
+    """
+    if view.benchmark is None:
+        return None
+    return document(
+        f"Final report: {view.state.name}",
+        section("Result", headline(view)),
+        section("Versions", _versions(view)),
+        section("Hypotheses", _hypotheses(view)),
+        section("Evidence used", bullets(_evidence(view))),
+        section("Verdicts", bullets(line for row in view.versions for line in lessons(row))),
+        section("Frontier", _frontier(view)) if view.state.frontier else "",
+        section("Limits", bullets(_limits(view))),
+        NOTES,
+    )
+
+
+def headline(view: RunView) -> str:
+    """The best correct version and its speedups, from the final benchmark."""
+    bench, state = view.benchmark, view.state
+    if bench is None:
+        return f"No benchmark was made; the best version is v{state.best_version}."
+    names = {arm.sha256: arm.name for arm in bench.arms if arm.sha256}
+    own = bench.own()
+    lines = [f"best correct version: v{bench.version}, {time(own.median_ns if own else None)}"]
+    for row in bench.comparisons:
+        against = "v0" if row.b == state.baseline_sha256 else names.get(row.b, row.b)
+        lines.append(f"against {against}: {factor(row)}")
+    if bench.version == 0:
+        lines.append("no better version was found: v0 stands")
+    best = _best_library(view)
+    if best:
+        lines.append(f"best library: {best}")
+    ended = state.ended.replace("_", " ")
+    lines.append(f"the run ended: {ended or 'not ended'}")
+    return bullets(lines)
+
+
+def _best_library(view: RunView) -> str:
+    """The fastest baseline that is no version of the run, with what it means for the headline."""
+    bench = view.benchmark
+    libraries = [arm for arm in bench.arms if not arm.sha256] if bench else []
+    if bench is None or not libraries:
+        return ""
+    fastest = min(libraries, key=lambda arm: arm.median_ns)
+    row = bench.comparison(bench.source_sha256, fastest.name)
+    return f"{fastest.name}, {time(fastest.median_ns)}; the kernel against it: {factor(row)}"
+
+
+def _versions(view: RunView) -> str:
+    rows = [_version(view, version) for version in view.versions if _shown(version)]
+    headers = ("Version", "From", "Status", "Correct", "Median", "Against its base", "Limiter",
+               "Δ", "Methods")  # fmt: skip
+    return table(headers, rows)
+
+
+def _shown(version: VersionView) -> bool:
+    return version.bench is not None or version.entry is not None
+
+
+def _version(view: RunView, version: VersionView) -> tuple[str, ...]:
+    bench, entry, line = version.bench, version.entry, version.roofline
+    own = bench.own() if bench else None
+    base = entry.base_version if entry else None
+    missing = NOT_COLLECTED if version.failed else NOT_FOUND
+    methods = [row.method for row in version.methods.methods] if version.methods else []
+    return (
+        f"v{version.number}",
+        "-" if base is None else f"v{base}",
+        entry.status if entry else NOT_FOUND,
+        missing if bench is None else "yes" if bench.correct else "no",
+        time(own.median_ns if own else None, missing=missing),
+        against_base(view, version),
+        line.limiter if line else missing,
+        share(line.gap) if line else missing,
+        ", ".join(methods) or "-",
+    )
+
+
+def against_base(view: RunView, version: VersionView) -> str:
+    """The comparison with the version that it was made from, as its own bench has it."""
+    base = view.version(version.entry.base_version) if version.entry else None
+    if version.bench is None or base is None or base.bench is None:
+        return NOT_COLLECTED
+    row = version.bench.comparison(version.bench.source_sha256, base.bench.source_sha256)
+    return factor(row)
+
+
+def _hypotheses(view: RunView) -> str:
+    rows = []
+    for version in view.versions:
+        note = version.hypothesis
+        if note is None:
+            continue
+        following = view.version(version.number + 1)
+        change = "; ".join(note.change) if isinstance(note, Hypothesis) else note.hypothesis
+        expected = "; ".join(note.expected) if isinstance(note, Hypothesis) else note.expected
+        came = "not tried" if following is None or not _shown(following) else _came(view, following)
+        rows.append((f"v{version.number} to v{version.number + 1}", change, expected, came))
+    return table(("Transition", "Change", "Expected", "What came of it"), rows)
+
+
+def _came(view: RunView, version: VersionView) -> str:
+    if version.failed:
+        return "no branch was correct"
+    verdicts = (
+        [f"{row.method} {row.verdict}" for row in version.attribution.methods]
+        if version.attribution
+        else []
+    )
+    return "; ".join([against_base(view, version), *verdicts])
+
+
+def _evidence(view: RunView) -> list[str]:
+    lines = []
+    for version in view.versions:
+        if version.evidence is not None:
+            lines += [
+                f"v{version.number}: {row.citation}: {row.says}"
+                for row in version.evidence.selected
+            ]
+    return list(dict.fromkeys(lines))
+
+
+def _frontier(view: RunView) -> str:
+    rows = [
+        (
+            f"v{row.version}/{row.branch}",
+            time(row.median_ns),
+            ", ".join(f"{k}={v}" for k, v in row.tunables.items()) or "-",
+            row.reason or "-",
+        )
+        for row in view.state.frontier
+    ]
+    return table(("Branch", "Median", "Tunables", "Why it lost"), rows)
+
+
+def _limits(view: RunView) -> list[str]:
+    settings = view.state.settings
+    lines = []
+    if settings.mode == "counter-free":
+        lines.append("no hardware counters were read; nothing here claims what needs them")
+    if settings.device_kind != "cuda":
+        lines.append(f"measured on a {settings.device_kind}: no figure here is a GPU's")
+    lines += [str(row) for row in settings.placeholders]
+    if len(view.state.epochs) > 1:
+        lines.append("several epochs: nothing is compared across them")
+    lines.append(f"effects below {100 * settings.noise:g} % count as noise")
+    return lines

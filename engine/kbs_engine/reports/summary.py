@@ -1,0 +1,95 @@
+"""summary.md: headline, timeline, bottleneck drift, retrospective."""
+
+from __future__ import annotations
+
+from kbs_engine.reports.final import against_base, headline
+from kbs_engine.reports.text import NOTES, bullets, document, section, share, table, time
+from kbs_engine.run.view import RunView
+from kbs_engine.vocabulary import Verdict
+
+_VERDICTS: tuple[tuple[Verdict, str], ...] = (
+    ("effective", "paid"),
+    ("ineffective", "did nothing measurable"),
+    ("implementation_failed", "never reached the machine code"),
+    ("harmful", "made it slower"),
+    ("inseparable", "cannot be told apart from others"),
+)
+
+
+def summary(view: RunView) -> str | None:
+    """The run in one page; None before the final benchmark."""
+    if view.benchmark is None:
+        return None
+    return document(
+        f"Summary: {view.state.name}",
+        section("Headline", headline(view)),
+        section("Timeline", _timeline(view)),
+        section("Bottleneck drift", drift(view)),
+        section("Retrospective", bullets(retrospective(view))),
+        NOTES,
+    )
+
+
+def _timeline(view: RunView) -> str:
+    rows = []
+    for version in view.versions:
+        entry, bench = version.entry, version.bench
+        if entry is None:
+            continue
+        own = bench.own() if bench else None
+        rows.append(
+            (
+                f"v{version.number}",
+                entry.status,
+                time(own.median_ns if own else None),
+                against_base(view, version),
+                ", ".join(entry.methods) or "-",
+            )
+        )
+    return table(("Version", "Status", "Median", "Against its base", "Methods"), rows)
+
+
+def drift(view: RunView) -> str:
+    """How what limits the kernel moved from version to version, from each roofline.json."""
+    rows = []
+    for version in view.versions:
+        line = version.roofline
+        if line is not None:
+            gaps = (line.gap, line.gap_memory, line.gap_compute, line.gap_latency)
+            rows.append(
+                (
+                    f"v{version.number}",
+                    time(line.time_ns),
+                    line.limiter,
+                    line.algorithm_bound,
+                    *(share(gap) for gap in gaps),
+                    "yes" if line.near_peak else "no",
+                )
+            )
+    headers = ("Version", "Time", "Limiter", "Bound", "Δ", "Δm", "Δc", "Δl", "Near peak")
+    return table(headers, rows)
+
+
+def retrospective(view: RunView) -> list[str]:
+    """What paid, what did not, what was never reached."""
+    lines = []
+    for verdict, words in _VERDICTS:
+        found = [
+            f"{row.method} (v{version.number})"
+            for version in view.versions
+            if version.attribution is not None
+            for row in version.attribution.methods
+            if row.verdict == verdict
+        ]
+        if found:
+            lines.append(f"{words}: {', '.join(found)}")
+    failed = [f"v{version.number}" for version in view.versions if version.failed]
+    if failed:
+        lines.append(f"no correct branch: {', '.join(failed)}")
+    open_ = [
+        f"open after v{version.number}: {direction}"
+        for version in view.versions
+        if version.memory is not None and not version.memory.masked
+        for direction in version.memory.open_directions
+    ]
+    return lines + open_[-3:]
