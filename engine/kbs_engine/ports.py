@@ -14,6 +14,7 @@ from kbs_engine.facts import Chip
 from kbs_engine.jobs import Job, Result
 from kbs_engine.methods import Method
 from kbs_engine.outcomes import Outcome
+from kbs_engine.proposals import Candidate, Request
 from kbs_engine.symptoms import RuleResult, SymptomRule
 
 Row = Mapping[str, float | str | None]
@@ -81,4 +82,17 @@ class Device(Protocol):
 
     def submit(self, job: Job) -> Future[Result]:
         """Queue ``job``; the future never holds a made-up value."""
+        ...
+
+
+class Proposer(Protocol):
+    """Who writes the next kernel. It can suggest; only the harness says correct or faster."""
+
+    def propose(self, request: Request) -> Sequence[Candidate]:
+        """Candidates for the next version, best first; none when it has nothing to offer.
+
+        Raises:
+            MeasurementError: The try failed (a time limit, output that is no answer); the
+                message becomes the feedback of the next try.
+        """
         ...

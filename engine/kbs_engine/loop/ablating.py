@@ -1,0 +1,202 @@
+"""Ablation: the champion with methods switched off, timed against it; a verdict per method.
+
+Exact where every method is a switch: the variant differs in that method alone. A method that
+the tunables carry is switched off by the base's values; one change without any switch is
+switched off by the base itself. Other methods without a switch cannot be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kbs_engine.ablation import (
+    Attribution,
+    attribute,
+    factorial_group,
+    plan_variants,
+    variant_name,
+)
+from kbs_engine.jobs import Result, SourceRef
+from kbs_engine.loop.actions import PutBlob
+from kbs_engine.loop.asks import MarksRead, ReadMarks, Write, Written
+from kbs_engine.loop.attributing import attribution_file
+from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
+from kbs_engine.loop.measuring import check_job, run_jobs, time_job
+from kbs_engine.loop.parts import Offered, Variant
+from kbs_engine.results import Checked, Timed, read
+from kbs_engine.run.benches import build_bench
+from kbs_engine.run.judged import SassCheck
+
+
+class Ablated(msgspec.Struct, kw_only=True):
+    """One variant: which methods are on, its source, and what was measured of it."""
+
+    name: str
+    on: dict[str, bool]
+    source: SourceRef | None = None
+    fault: str = ""
+    check: Result | None = None
+    checked: Checked | None = None
+    blocks: list[Result] = msgspec.field(default_factory=list)
+
+    @property
+    def right(self) -> bool:
+        """Whether it may be timed."""
+        return self.source is not None and self.checked is not None and self.checked.passed
+
+
+class How(msgspec.Struct, frozen=True, kw_only=True):
+    """How the methods of a version are switched off."""
+
+    methods: tuple[str, ...]
+    """Those that can be."""
+    switches: frozenset[str]
+    tuning: str
+    base_values: dict[str, Any]
+    """Values of the base's tunables, as far as the version has them too."""
+    by_base: bool
+    """The base itself is the version without its one method."""
+    why_not: dict[str, str]
+
+
+def ablate(ledger: Ledger, facts: Facts, base: Facts, offered: Offered, sass: SassCheck) -> Steps:
+    """Attribute a version's gain to its methods; returns the AttributionFile, files written."""
+    if not facts.methods:
+        note = "it differs from its base by its tunables alone: there is no method to attribute"
+        yield ledger.progress("ablate", facts.number, note, done=True)
+        return attribution_file(ledger.settings, facts, None, {}, [], sass, note)
+    how = yield from _how(facts, base, offered)
+    rows: list[Ablated] = []
+    found: Attribution | None = None
+    if how.methods:
+        mode = ledger.settings.attribution if len(how.methods) > 1 else "loo"
+        among = how.methods[:4] if mode == "factorial" else ()
+        planned = plan_variants(how.methods, mode, among=among)
+        found = yield from _round(ledger, facts, base, how, planned, rows)
+        if found is not None and found.needs_factorial:
+            yield ledger.progress("ablate", facts.number, "single effects do not add up: factorial")
+            planned = plan_variants(how.methods, "factorial", among=factorial_group(found))
+            again = yield from _round(ledger, facts, base, how, planned, rows)
+            found = again or found
+    yield from _write(ledger, facts, rows)
+    told = "; ".join(f"{m}: {why}" for m, why in how.why_not.items())
+    file = attribution_file(ledger.settings, facts, found, how.why_not, rows, sass, told)
+    shown = ", ".join(f"{row.method} {row.verdict}" for row in file.methods)
+    yield ledger.progress("ablate", facts.number, shown, done=True)
+    return file
+
+
+def _how(facts: Facts, base: Facts, offered: Offered) -> Steps:
+    marks: MarksRead = yield ReadMarks(source=facts.source)
+    before: MarksRead = yield ReadMarks(source=base.source)
+    switches = frozenset(row.method for row in marks.switches)
+    mine = {row.name: row for row in marks.tunables}
+    values = {
+        row.name: row.current
+        for row in before.tunables
+        if row.name in mine and row.current in mine[row.name].values
+    }
+    tuned = any(values[name] != mine[name].current for name in values)
+    tuning = offered.tuning if offered.tuning in facts.methods and tuned else ""
+    able = tuple(m for m in facts.methods if m in switches or m == tuning)
+    by_base = not able and len(facts.methods) == 1
+    why = {
+        m: "its tunables are those of the base"
+        if m == offered.tuning
+        else "the source has no switch for it, so it cannot be switched off alone"
+        for m in facts.methods
+        if m not in able and not by_base
+    }
+    return How(
+        methods=facts.methods if by_base else able,
+        switches=switches,
+        tuning=tuning,
+        base_values=values,
+        by_base=by_base,
+        why_not=why,
+    )
+
+
+def _round(
+    ledger: Ledger,
+    facts: Facts,
+    base: Facts,
+    how: How,
+    planned: Sequence[Mapping[str, bool]],
+    rows: list[Ablated],
+) -> Steps:
+    """Write, check and time variants together with the champion; the Attribution, or None."""
+    known = {row.name: row for row in rows}
+    mine = [
+        known.get(variant_name(on)) or Ablated(name=variant_name(on), on=dict(on))
+        for on in planned[1:]
+    ]
+    fresh = [row for row in mine if row.name not in known]
+    rows += fresh
+    yield from _sources(facts, base, how, fresh)
+    writable = [row for row in fresh if row.source is not None]
+    jobs = [check_job(ledger, row.source) for row in writable if row.source is not None]
+    results = yield from run_jobs(ledger, jobs, "check ablations", facts.number)
+    for row, result in zip(writable, results, strict=True):
+        row.check, row.checked = result, read(result, Checked)
+        if not row.checked.passed:
+            row.fault = f"wrong without it: {row.checked.reason}: {row.checked.detail}"
+    right = [row for row in mine if row.right]
+    if not right:
+        return None
+    arms = [facts.source, *(row.source for row in right if row.source is not None)]
+    job = time_job(ledger, arms, pairs=ledger.settings.process_pairs)
+    (result,) = yield from run_jobs(ledger, [job], "ablations against the champion", facts.number)
+    timed = read(result, Timed)
+    for row in right:
+        row.blocks.append(result)
+    if timed.arms[0].reason is not None:
+        return None
+    variants = [planned[0], *(row.on for row in right)]
+    return attribute(timed, variants, noise=ledger.settings.noise)
+
+
+def _sources(facts: Facts, base: Facts, how: How, fresh: Sequence[Ablated]) -> Steps:
+    if how.by_base:
+        for row in fresh:
+            row.source = base.source
+        return
+    if not fresh:
+        return
+    answer: Written = yield Write(
+        source=facts.source, variants=tuple(_variant(how, row) for row in fresh)
+    )
+    for row, source, fault in zip(fresh, answer.sources, answer.faults, strict=True):
+        row.source, row.fault = source, fault
+
+
+def _variant(how: How, row: Ablated) -> Variant:
+    off = {method for method, on in row.on.items() if not on}
+    return Variant(
+        tunables=how.base_values if how.tuning in off else {},
+        switches=dict.fromkeys(sorted(off & how.switches), False),
+    )
+
+
+def _write(ledger: Ledger, facts: Facts, rows: Sequence[Ablated]) -> Steps:
+    """Kernel and bench.json of every variant that could be written."""
+    for row in rows:
+        if row.source is None:
+            continue
+        folder = f"v{facts.number}/ablations/{row.name}"
+        yield PutBlob(path=f"{folder}/{ledger.settings.kernel_file}", sha256=row.source.sha256)
+        bench = build_bench(
+            version=facts.number,
+            name=row.name,
+            source_sha256=row.source.sha256,
+            checks=[row.check] if row.check else [],
+            blocks=row.blocks,
+            settings=ledger.settings.timing,
+            noise=ledger.settings.noise,
+            tunables=row.source.tunables,
+            switches=row.source.switches,
+        )
+        yield put(f"{folder}/bench.json", bench)

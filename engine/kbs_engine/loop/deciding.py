@@ -1,0 +1,225 @@
+"""From a measured version to the decision: diagnose, share the budget, plan, or stop."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from kbs_engine.loop.asks import Advice, Advise
+from kbs_engine.loop.budget import Budget
+from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
+from kbs_engine.loop.notes import (
+    evidence_note,
+    hypothesis_note,
+    plan_note,
+    request_note,
+    roofline_note,
+)
+from kbs_engine.loop.planning import Planning, make_plan
+from kbs_engine.loop.stopping import Standing, Stop, stop_now
+from kbs_engine.plans import Plan
+from kbs_engine.recommendations import Recommendation
+from kbs_engine.run.markdown import evidence_text, hypothesis_text, plan_text
+from kbs_engine.run.records import NcuTop, RooflinePoint
+
+SPENT_VERDICTS = ("ineffective", "harmful", "implementation_failed", "inseparable")
+
+
+class Decision(msgspec.Struct, kw_only=True):
+    """What is done after a version: a plan on a base, or the end."""
+
+    base: Facts
+    plan: Plan
+    budget: Budget
+    stop: Stop | None
+    remeasure: bool = False
+    """The constraints changed: the next version is the best one, measured again."""
+
+
+def advise(ledger: Ledger, facts: Facts) -> Steps:
+    """Diagnosis and ranked methods of a measured version, asked once."""
+    if facts.advice is not None:
+        return
+    if ledger.machine is None or facts.median_ns is None:
+        raise ValueError(f"v{facts.number} is not measured")
+    facts.advice = yield Advise(
+        version=facts.number,
+        source=facts.source,
+        settings=ledger.settings,
+        machine=ledger.machine,
+        counted=ledger.counted,
+        profile=facts.profiled,
+        time_ns=facts.median_ns,
+        applied=facts.applied,
+        compiled=facts.compiled,
+        opcodes=_opcodes(facts),
+        tried=facts.tried,
+        as_of=ledger.begin.created_at[:10],
+    )
+
+
+def _opcodes(facts: Facts) -> dict[str, int]:
+    if facts.listing is None:
+        return {}
+    names = (i.mnemonic for function in facts.listing.functions for i in function.instructions)
+    return dict(sorted(Counter(names).items()))
+
+
+def diagnose(ledger: Ledger, facts: Facts) -> Steps:
+    """Advice on a version, with the files that tell what limits it."""
+    yield from advise(ledger, facts)
+    advice = _advice(facts)
+    line = advice.roofline
+    point = RooflinePoint(
+        version=facts.number,
+        time_ns=facts.median_ns,
+        limiter=line.limiter,
+        algorithm_bound=line.algorithm_bound,
+        gap=line.gap,
+        gap_memory=line.gap_memory,
+        gap_compute=line.gap_compute,
+        gap_latency=line.gap_latency,
+        dominant_stall=_dominant_stall(advice),
+    )
+    history = [row for row in ledger.state.roofline_history if row.version != facts.number]
+    ledger.update(roofline_history=(*history, point))
+    folder = f"v{facts.number}"
+    yield put(f"{folder}/ncu_summary.md", advice.summary)
+    yield put(f"{folder}/ncu_details.md", advice.details)
+    yield put(f"{folder}/ncu_top.json", _top(ledger, facts, advice))
+
+
+def _advice(facts: Facts) -> Advice:
+    if facts.advice is None:
+        raise ValueError(f"v{facts.number} was not diagnosed")
+    return facts.advice
+
+
+def _top(ledger: Ledger, facts: Facts, advice: Advice) -> NcuTop:
+    top = advice.top or NcuTop(
+        version=facts.number, source_sha256=facts.source.sha256, mode=ledger.settings.mode
+    )
+    return msgspec.structs.replace(
+        top, version=facts.number, source_sha256=facts.source.sha256, profile=facts.profile
+    )
+
+
+def _dominant_stall(advice: Advice) -> str:
+    stalls = {
+        name: value
+        for kernel in advice.kernels[:1]
+        for name, value in kernel.diagnosis.metrics.items()
+        if name.startswith("stall_")
+    }
+    return max(stalls, key=lambda name: (stalls[name], name)) if stalls else ""
+
+
+def decide(ledger: Ledger, number: int) -> Steps:
+    """Plan the change that leaves ``number``, from the best version; writes its notes.
+
+    Returns:
+        The Decision. Its plan is empty and ``stop`` set when the run ends here.
+    """
+    base = ledger.versions[ledger.best]
+    yield from advise(ledger, base)
+    advice = _advice(base)
+    plan, budget = plan_for(ledger, base, advice)
+    stop = None if ledger.remeasure else stop_now(standing(ledger, base, advice, plan))
+    if stop is not None or ledger.remeasure:
+        plan = msgspec.structs.replace(plan, methods=())
+    facts = ledger.versions[number]
+    folder = f"v{number}"
+    yield put(f"{folder}/roofline.json", roofline_note(ledger, facts, _own(facts, advice), budget))
+    yield ledger.progress("roofline", number, f"limiter {advice.roofline.limiter}", done=True)
+    evidence = evidence_note(number, advice, plan, stop)
+    yield put(f"{folder}/kbs_evidence.md", evidence_text(evidence))
+    if stop is None:
+        note = plan_note(number, base, advice, plan, budget)
+        yield put(f"{folder}/plan.md", plan_text(note))
+        hypothesis = hypothesis_note(number, base, advice, plan)
+        yield put(f"{folder}/hypothesis.txt", hypothesis_text(hypothesis))
+        yield put(f"{folder}/request.json", request_note(ledger, number, base, plan, budget))
+    told = ", ".join(row.method for row in plan.methods) or (stop.reason if stop else "nothing")
+    yield ledger.progress("plan", number, told, done=True)
+    return Decision(base=base, plan=plan, budget=budget, stop=stop, remeasure=ledger.remeasure)
+
+
+def _own(facts: Facts, advice: Advice) -> Advice:
+    """A version's own diagnosis; that of the best one where it could not be diagnosed."""
+    return facts.advice or advice
+
+
+def plan_for(ledger: Ledger, base: Facts, advice: Advice) -> tuple[Plan, Budget]:
+    """The plan from what was measured; from what the source offers only where that is empty."""
+    asked = Planning(
+        ranked=advice.ranked,
+        excluded={**advice.unwritable, **spent(ledger, base)},
+        methods=advice.pages,
+        warnings=tuple(w for row in advice.kernels for w in row.anti_strategies),
+        bound=advice.roofline.gap,
+        slots=ledger.settings.slots,
+        cap=ledger.settings.axis_cap,
+        noise=ledger.settings.noise,
+        counters=ledger.counters,
+    )
+    plan, budget = make_plan(asked)
+    if plan.methods or not advice.offered:
+        return plan, budget
+    rest = tuple(row for row in advice.offered if row.method not in _methods(advice.ranked))
+    offered, shares = make_plan(msgspec.structs.replace(asked, ranked=(*advice.ranked, *rest)))
+    return (offered, shares) if offered.methods else (plan, budget)
+
+
+def _methods(rows: tuple[Recommendation, ...]) -> set[str]:
+    return {row.method for row in rows}
+
+
+def spent(ledger: Ledger, base: Facts) -> dict[str, str]:
+    """Methods that were tried on this very source and did not pay; masked versions are silent."""
+    reasons = dict(base.spent)
+    for row in ledger.state.verdicts:
+        facts = ledger.versions.get(row.version)
+        if row.version in ledger.masked or facts is None or facts.base != base.number:
+            continue
+        if row.verdict in SPENT_VERDICTS:
+            reasons[row.method] = f"tried on v{base.number} in v{row.version}: {row.verdict}"
+    return reasons
+
+
+def standing(ledger: Ledger, base: Facts, advice: Advice, plan: Plan) -> Standing:
+    """What the stop rules look at."""
+    line = advice.roofline
+    return Standing(
+        near_peak=line.near_peak,
+        near_peak_reason=line.near_peak_reason,
+        target_reached=_target(ledger, base, advice),
+        attempts=ledger.attempts,
+        allowed=ledger.allowed,
+        gpu_seconds=ledger.state.gpu_seconds_used,
+        gpu_seconds_allowed=ledger.settings.gpu_seconds,
+        asked_to_stop=ledger.finishing,
+        plannable=bool(plan.methods),
+        plannable_why=_why_empty(advice, plan),
+    )
+
+
+def _target(ledger: Ledger, base: Facts, advice: Advice) -> str:
+    target = ledger.settings.target or ledger.described.target
+    if target is None or base.median_ns is None:
+        return ""
+    work = ledger.counted.work if ledger.counted else None
+    reached = target.reached(
+        time_ns=base.median_ns,
+        bytes_min=work.bytes_min if work else None,
+        flops=work.flops if work else None,
+        model_ns=advice.roofline.model_ns,
+    )
+    return f"{target.kind} target of {target.value:.6g} {target.unit} reached" if reached else ""
+
+
+def _why_empty(advice: Advice, plan: Plan) -> str:
+    if plan.skipped:
+        return "; ".join(f"{row.method}: {row.reason}" for row in plan.skipped[:5])
+    notes = [row.note for row in advice.kernels if row.note]
+    return notes[0] if notes else "nothing is recommended and the source offers nothing"

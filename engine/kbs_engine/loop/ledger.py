@@ -1,0 +1,169 @@
+"""What a run knows while it goes: built from its answers alone, thrown away when it stops."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import msgspec
+
+from kbs_engine.facts import Chip
+from kbs_engine.jobs import Result, SourceRef, Task
+from kbs_engine.loop.actions import Begin, Note, Progress, PutFile, SaveState, Stage
+from kbs_engine.loop.asks import Advice, Ask, Described
+from kbs_engine.results import Checked, Compiled, Counted, Disassembled, Machine, Profiled, Timed
+from kbs_engine.run.files import as_json
+from kbs_engine.run.records import Epoch, Settings, State, VersionEntry, with_version
+
+Steps = Generator["Ask | Note", Any, Any]
+"""A part of the loop: yields asks and notes, is sent answers (None for a note)."""
+
+
+class Facts(msgspec.Struct, kw_only=True):
+    """What was measured of one version."""
+
+    number: int
+    base: int | None
+    source: SourceRef
+    methods: tuple[str, ...] = ()
+    """Methods that came in with this version."""
+    inherited: tuple[str, ...] = ()
+    checked: Checked | None = None
+    check: Result | None = None
+    timed: Timed | None = None
+    time: Result | None = None
+    median_ns: float | None = None
+    compiled: Compiled | None = None
+    listing: Disassembled | None = None
+    profiled: Profiled | None = None
+    profile: Result | None = None
+    sanitized: Result | None = None
+    advice: Advice | None = None
+    tried: tuple[dict[str, Any], ...] = ()
+    """Tunable assignments measured on this source."""
+    spent: dict[str, str] = msgspec.field(default_factory=dict)
+    """Methods tried on this source that need not be tried again, each with what came of it."""
+
+    @property
+    def applied(self) -> tuple[str, ...]:
+        """Every method that the source has."""
+        return tuple(dict.fromkeys((*self.inherited, *self.methods)))
+
+
+class Ledger:
+    """The run so far. Only the script changes it, only from answers."""
+
+    def __init__(self, begin: Begin) -> None:
+        """A run that knows nothing yet but its settings."""
+        self.begin = begin
+        self.settings: Settings = begin.settings
+        self.machine: Machine | None = None
+        self.counted: Counted | None = None
+        self.described = Described()
+        self.chip: Chip | None = None
+        self.versions: dict[int, Facts] = {}
+        self.masked: set[int] = set()
+        """Versions whose record no plan may rest on."""
+        self.finishing = False
+        """Whether a person asked for the reports now."""
+        self.remeasure = False
+        """Whether the constraints changed, so that v0 and the best are measured again next."""
+        self.best = 0
+        self.attempts = 0
+        self.allowed = begin.settings.iterations
+        self.blocks = 0
+        self.orders = 0
+        self.baselines: dict[str, float] = {}
+        """Median time of each library baseline, in ns."""
+        self.state = State(
+            run_id=begin.run_id,
+            name=begin.name,
+            created_at=begin.created_at,
+            kbs_version=begin.kbs_version,
+            settings=begin.settings,
+            epochs=(
+                Epoch(
+                    number=0,
+                    first_version=0,
+                    settings=begin.settings,
+                    began_at=begin.created_at,
+                ),
+            ),
+            reference_sha256=begin.reference_sha256,
+            baseline_sha256=begin.baseline.sha256,
+            baseline_file=begin.baseline.name,
+        )
+
+    @property
+    def task(self) -> Task:
+        """The task under the settings of this epoch."""
+        chosen = self.settings
+        return Task(
+            reference_sha256=self.begin.reference_sha256,
+            dims=chosen.dims,
+            atol=chosen.atol,
+            rtol=chosen.rtol,
+            outputs=chosen.outputs,
+            ptr_size=chosen.ptr_size,
+            permitted=chosen.permitted,
+            setup=self.begin.baseline,
+        )
+
+    @property
+    def arch(self) -> str:
+        """The target of compilation; empty where nothing is compiled ahead (a host)."""
+        return self.machine.arch if self.machine else ""
+
+    @property
+    def counters(self) -> bool:
+        """Whether hardware counters can be read."""
+        return self.settings.mode == "counters"
+
+    def next_block(self) -> int:
+        """A number that no timing job of this run had before."""
+        self.blocks += 1
+        return self.blocks
+
+    def spend(self, result: Result) -> None:
+        """Count the GPU time that a job tells."""
+        value = result.value or {}
+        told = value.get("gpu_time_s") or (value.get("elapsed_s") if "rounds" in value else None)
+        if told:
+            used = self.state.gpu_seconds_used + float(told)
+            self.state = msgspec.structs.replace(self.state, gpu_seconds_used=used)
+
+    def update(self, **fields: Any) -> None:
+        """Replace fields of the state."""
+        self.state = msgspec.structs.replace(self.state, **fields)
+
+    def enter(self, entry: VersionEntry) -> None:
+        """Put a version's entry into the state."""
+        self.state = with_version(self.state, entry)
+
+    def amend(self, number: int, **fields: Any) -> None:
+        """Change fields of a version's entry."""
+        entry = self.state.version(number)
+        if entry is None:
+            raise ValueError(f"v{number} has no entry yet")
+        self.enter(msgspec.structs.replace(entry, **fields))
+
+    def save(self) -> SaveState:
+        """The note that writes state.json."""
+        return SaveState(state=self.state)
+
+    def progress(self, stage: Stage, version: int, text: str, *, done: bool = False) -> Progress:
+        """The note that shows where the run stands."""
+        best = self.versions.get(self.best)
+        return Progress(
+            stage=stage,
+            version=version,
+            text=text,
+            done=done,
+            best_ns=best.median_ns if best else None,
+        )
+
+
+def put(path: str, content: Any) -> PutFile:
+    """The note that writes a text, or a record as JSON."""
+    text = content if isinstance(content, str) else as_json(content).decode()
+    return PutFile(path=path, text=text)

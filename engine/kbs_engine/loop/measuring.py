@@ -1,0 +1,143 @@
+"""Measuring one version like any other: check, time, machine code, counters, sanitizer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from kbs_engine.jobs import (
+    AnyJob,
+    Arm,
+    BaselineRef,
+    Check,
+    Compile,
+    Disassemble,
+    ProfileJob,
+    Result,
+    Sanitize,
+    SourceRef,
+    Time,
+    TimingSettings,
+)
+from kbs_engine.loop.asks import JobsDone, RunJobs
+from kbs_engine.loop.ledger import Facts, Ledger, Steps
+from kbs_engine.results import ArmTimes, Checked, Compiled, Disassembled, Profiled, Timed, read
+from kbs_engine.timing import Comparison, compare, summary
+
+
+def run_jobs(
+    ledger: Ledger,
+    jobs: Sequence[AnyJob],
+    what: str,
+    version: int,
+    *,
+    branch: str = "",
+    optional: bool = False,
+) -> Steps:
+    """Ask for jobs and count what they spent; returns their results in order."""
+    if not jobs:
+        return ()
+    answer: JobsDone = yield RunJobs(
+        jobs=tuple(jobs), what=what, version=version, branch=branch, optional=optional
+    )
+    for result in answer.results:
+        ledger.spend(result)
+    return answer.results
+
+
+def check_job(ledger: Ledger, source: SourceRef) -> Check:
+    """The correctness check of a source under the run's settings."""
+    return Check(source=source, task=ledger.task, rounds=ledger.settings.check_rounds)
+
+
+def time_job(
+    ledger: Ledger, arms: Sequence[Arm], *, pairs: int, settings: TimingSettings | None = None
+) -> Time:
+    """A timing block that no other block of the run equals."""
+    return Time(
+        arms=tuple(arms),
+        task=ledger.task,
+        settings=settings or ledger.settings.timing,
+        block=ledger.next_block(),
+        fresh_processes=pairs,
+    )
+
+
+def check(ledger: Ledger, facts: Facts, *, what: str = "check") -> Steps:
+    """Check the version's source; its facts hold the verdict afterwards."""
+    (result,) = yield from run_jobs(ledger, [check_job(ledger, facts.source)], what, facts.number)
+    facts.check, facts.checked = result, read(result, Checked)
+
+
+def time_with(ledger: Ledger, facts: Facts, others: Sequence[Arm], what: str) -> Steps:
+    """Time the version interleaved with ``others`` in fresh process pairs; its own refusal, if any.
+
+    Returns:
+        The reason code for which the version's own arm was refused; None when it was timed.
+    """
+    job = time_job(ledger, [facts.source, *others], pairs=ledger.settings.process_pairs)
+    (result,) = yield from run_jobs(ledger, [job], what, facts.number)
+    timed = read(result, Timed)
+    facts.time, facts.timed = result, timed
+    own = timed.arms[0]
+    if own.reason is not None:
+        return own
+    facts.median_ns = median(own)
+    return None
+
+
+def median(arm: ArmTimes) -> float | None:
+    """Median device time of an arm in ns; None where it was refused or has no samples."""
+    if arm.reason is not None or not arm.samples_ns:
+        return None
+    return summary(arm.samples_ns).median_ns
+
+
+def against(timed: Timed, a: int, b: int, noise: float) -> Comparison | None:
+    """How many times faster arm ``a`` is than arm ``b``; None where one has no samples."""
+    if median(timed.arms[a]) is None or median(timed.arms[b]) is None:
+        return None
+    return compare(timed, a, b, noise=noise)
+
+
+def baseline_arms(ledger: Ledger) -> tuple[BaselineRef, ...]:
+    """The library baselines that the run is measured against."""
+    return tuple(BaselineRef(name=name) for name in ledger.settings.baselines)
+
+
+def inspect(ledger: Ledger, facts: Facts) -> Steps:
+    """Machine code, sanitizer and counters of a version, as far as this device has them."""
+    source, task = facts.source, ledger.task
+    jobs: list[AnyJob] = []
+    if ledger.arch:
+        jobs += [
+            Compile(source=source, arch=ledger.arch, task=task),
+            Disassemble(source=source, arch=ledger.arch, task=task),
+        ]
+    if ledger.machine is not None and ledger.machine.device == "cuda":
+        jobs.append(Sanitize(source=source, task=task))
+    found: dict[str, Result] = {}
+    results = yield from run_jobs(ledger, jobs, "machine code", facts.number, optional=True)
+    for result in results:
+        found[result.kind] = result
+    facts.compiled = _value(found.get("compile"), Compiled)
+    facts.listing = _value(found.get("disassemble"), Disassembled)
+    facts.sanitized = found.get("sanitize")
+
+
+def profile(ledger: Ledger, facts: Facts) -> Steps:
+    """Hardware counters of a version; nothing in a counter-free run."""
+    if not ledger.counters:
+        return
+    job = ProfileJob(source=facts.source, task=ledger.task)
+    (facts.profile,) = yield from run_jobs(ledger, [job], "counters", facts.number)
+    facts.profiled = read(facts.profile, Profiled)
+
+
+def _value(result: Result | None, kind: type[Any]) -> Any:
+    """The answer of an optional job; None where it could not be carried out."""
+    if result is None or result.value is None:
+        return None
+    return msgspec.convert(result.value, kind)

@@ -1,0 +1,87 @@
+"""Before anything is measured: the machine, the work, cited specs, targets, the run's README."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kbs_engine.jobs import Count, Probe
+from kbs_engine.loop.actions import MakeFront
+from kbs_engine.loop.asks import Describe, Described
+from kbs_engine.loop.ledger import Ledger, Steps, put
+from kbs_engine.loop.measuring import run_jobs
+from kbs_engine.results import Counted, Machine, read
+from kbs_engine.run.records import Env, EnvFinding
+
+
+def prepare(ledger: Ledger) -> Steps:
+    """Probe, count and describe; False when the run cannot begin, with the report of why."""
+    yield ledger.progress("prepare", 0, "what this machine is")
+    (probed,) = yield from run_jobs(ledger, [Probe()], "probe", 0)
+    ledger.machine = machine = read(probed, Machine)
+    (counted,) = yield from run_jobs(
+        ledger, [Count(task=ledger.task)], "count the work", 0, optional=True
+    )
+    ledger.counted = read(counted, Counted) if counted.value is not None else None
+    _settle(ledger, machine)
+    described: Described = yield Describe(
+        settings=ledger.settings, machine=machine, counted=ledger.counted
+    )
+    ledger.described, ledger.chip = described, described.limits
+    _settle(ledger, machine)
+    env = environment(ledger, probed.provenance.date)
+    yield put("env.json", env)
+    yield ledger.save()
+    yield MakeFront(described=described)
+    if described.missing and not ledger.settings.extra.get("go_on_without_specs"):
+        ledger.update(ended="environment")
+        yield ledger.save()
+        missing = ", ".join(described.missing)
+        yield ledger.progress("prepare", 0, f"the wiki lacks {missing}", done=True)
+        return False
+    yield ledger.progress("prepare", 0, machine.gpu, done=True)
+    return True
+
+
+def _settle(ledger: Ledger, machine: Machine) -> None:
+    """What the machine decides about the settings: kind, card, arch, whether counters count."""
+    chosen = ledger.settings
+    counters = chosen.mode == "counters" and machine.counters
+    ledger.settings = msgspec.structs.replace(
+        chosen,
+        device_kind=machine.device,
+        gpu=machine.gpu,
+        gpu_uuid=machine.gpu_uuid,
+        arch=machine.arch,
+        chip=ledger.described.chip or chosen.chip,
+        mode="counters" if counters else "counter-free",
+        family=chosen.family
+        if chosen.family != "other" or ledger.counted is None
+        else ledger.counted.work.kernel,
+    )
+    epochs = list(ledger.state.epochs)
+    epochs[-1] = msgspec.structs.replace(epochs[-1], settings=ledger.settings)
+    ledger.update(settings=ledger.settings, epochs=tuple(epochs))
+
+
+def environment(ledger: Ledger, date: str) -> Env:
+    """env.json: the machine, what it lacks and what that costs."""
+    machine = ledger.machine
+    if machine is None:
+        raise ValueError("the machine was not probed")
+    findings = [
+        EnvFinding(part="device", state="ok", detail=f"{machine.device}: {machine.gpu}",
+                   required=True),
+        EnvFinding(
+            part="hardware counters",
+            state="ok" if machine.counters else "missing",
+            detail=machine.counters_why_not,
+            costs="" if machine.counters else "counter-free: diagnosis from timing, work, opcodes",
+        ),
+    ]  # fmt: skip
+    findings += [
+        EnvFinding(part=name, state="ok", detail=version)
+        for name, version in sorted(machine.tools.items())
+    ]
+    return Env(
+        date=date, machine=machine, findings=tuple(findings), packages=dict(machine.versions)
+    )

@@ -1,0 +1,85 @@
+"""The first version of a new epoch: the best one, measured again beside v0."""
+
+from __future__ import annotations
+
+from kbs_engine.loop.ablating import ablate
+from kbs_engine.loop.deciding import Decision, diagnose
+from kbs_engine.loop.exploring import Tried, write_branches
+from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
+from kbs_engine.loop.measuring import (
+    check,
+    check_job,
+    inspect,
+    median,
+    profile,
+    run_jobs,
+    time_with,
+)
+from kbs_engine.loop.parts import Offered
+from kbs_engine.loop.recording import memory_record
+from kbs_engine.loop.texts import analysis_text
+from kbs_engine.loop.verifying import verify
+from kbs_engine.loop.version_files import (
+    champion_bench,
+    methods_file,
+    write_measured,
+    write_profile,
+)
+from kbs_engine.loop.versions import enter, note_baselines, rivals
+
+
+def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
+    """Measure the best version again as the version after ``number``; returns its number.
+
+    The baseline is checked under the new constraints too. Where the best version is wrong
+    under them, the baseline takes its place.
+    """
+    following = number + 1
+    base, zero = decision.base, ledger.versions[0]
+    (rechecked,) = yield from run_jobs(
+        ledger, [check_job(ledger, zero.source)], "check v0 again", following
+    )
+    zero.check = rechecked
+    facts = Facts(number=following, base=base.number, source=base.source, inherited=base.applied)
+    yield from check(ledger, facts, what="check the best version again")
+    if facts.checked is None or not facts.checked.passed:
+        facts.source, facts.inherited = zero.source, ()
+        yield from check(ledger, facts, what="check the baseline again")
+    ledger.versions[following] = facts
+    yield from time_with(ledger, facts, rivals(ledger), "time again")
+    if facts.timed is not None and len(facts.timed.arms) > 1:
+        zero.median_ns = median(facts.timed.arms[-1])
+    else:
+        zero.median_ns = facts.median_ns
+    yield from inspect(ledger, facts)
+    yield from write_measured(ledger, facts)
+    yield from profile(ledger, facts)
+    yield from write_profile(facts)
+    branch = Tried(
+        name="b0",
+        offered=Offered(source=facts.source),
+        source=facts.source,
+        tunables=facts.source.tunables,
+        check=facts.check,
+        blocks=[facts.time] if facts.time else [],
+        compiled=facts.compiled,
+    )
+    yield from write_branches(ledger, following, [branch])
+    sass = yield from verify(ledger, facts, base)
+    yield put(f"v{following}/sass_check.json", sass)
+    attributed = yield from ablate(ledger, facts, base, branch.offered, sass)
+    yield put(f"v{following}/attribution.json", attributed)
+    yield put(f"v{following}/methods.json", methods_file(ledger, following, decision, facts))
+    enter(ledger, facts, 1)
+    note_baselines(ledger, facts)
+    ledger.best, ledger.remeasure = following, False
+    ledger.update(best_version=following, best_ns=facts.median_ns)
+    yield from diagnose(ledger, facts)
+    told = f"v{base.number} measured again in epoch {ledger.state.epoch}"
+    text = analysis_text(following, champion_bench(ledger, facts), told, attributed)
+    yield put(f"v{following}/analysis.md", text)
+    record = memory_record(ledger, facts, attributed, told)
+    yield put(f"memory/v{following}.json", record)
+    yield ledger.save()
+    yield ledger.progress("record", following, told, done=True)
+    return following

@@ -1,0 +1,82 @@
+"""The files of a measured version: kernel, bench.json, correctness.md, methods.json, report."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kbs_engine.loop.actions import PutBlob
+from kbs_engine.loop.deciding import Decision
+from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
+from kbs_engine.loop.texts import correctness_text
+from kbs_engine.run.benches import build_bench
+from kbs_engine.run.judged import MethodsFile, Ranked, VersionMethod
+from kbs_engine.run.records import Bench
+
+
+def methods_file(
+    ledger: Ledger, number: int, decision: Decision, facts: Facts | None
+) -> MethodsFile:
+    """methods.json: what the version holds, what was skipped, and the ranking it came from."""
+    base, plan = decision.base, decision.plan
+    advice = base.advice
+    ranked = (*advice.ranked, *advice.offered) if advice else ()
+    places = {row.method: (index, row) for index, row in enumerate(ranked, start=1)}
+    held = [row for row in plan.methods if facts is None or row.method in facts.methods]
+    switches = facts.source.switches if facts else {}
+    return MethodsFile(
+        version=number,
+        base_version=base.number,
+        slots=plan.slots,
+        axis_slots=msgspec.convert(plan.axis_slots, dict),
+        methods=tuple(
+            VersionMethod(
+                method=row.method,
+                axis=row.axis,
+                rank=places[row.method][0],
+                trigger_strength=places[row.method][1].gain,
+                description=row.change,
+                expected=row.expected,
+                switch=row.method if row.method in switches else "",
+            )
+            for row in held
+        ),
+        skipped=plan.skipped,
+        ranking=tuple(Ranked(method=row.method, axis=row.axis, score=row.score) for row in ranked),
+        inherited=base.applied,
+        proposer=ledger.settings.proposer,
+    )
+
+
+def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
+    """bench.json of a version, computed from its raw answers."""
+    return build_bench(
+        version=facts.number,
+        name="champion",
+        source_sha256=facts.source.sha256,
+        checks=[facts.check] if facts.check else [],
+        blocks=[facts.time] if facts.time else [],
+        sanitized=[facts.sanitized] if facts.sanitized else [],
+        settings=ledger.settings.timing,
+        noise=ledger.settings.noise,
+        tunables=facts.source.tunables,
+        switches=facts.source.switches,
+    )
+
+
+def write_measured(ledger: Ledger, facts: Facts) -> Steps:
+    """Kernel, bench.json and correctness.md."""
+    folder = f"v{facts.number}"
+    yield PutBlob(path=f"{folder}/{ledger.settings.kernel_file}", sha256=facts.source.sha256)
+    yield put(f"{folder}/bench.json", champion_bench(ledger, facts))
+    if facts.checked is not None:
+        text = correctness_text(facts.number, facts.checked, facts.sanitized)
+        yield put(f"{folder}/correctness.md", text)
+
+
+def write_profile(facts: Facts) -> Steps:
+    """The profiler's report, where one was made."""
+    found = facts.profiled
+    if found is None or not found.report_sha256:
+        return
+    suffix = found.report_name[found.report_name.find(".") :] if found.report_name else ".ncu-rep"
+    yield PutBlob(path=f"v{facts.number}/profile{suffix}", sha256=found.report_sha256)

@@ -1,0 +1,212 @@
+"""One version from its plan to its record: branches, champion, profile, verdicts, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kbs_engine.jobs import Arm
+from kbs_engine.loop.ablating import ablate
+from kbs_engine.loop.actions import MakeFront
+from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
+from kbs_engine.loop.deciding import Decision, diagnose
+from kbs_engine.loop.exploring import Explored, Tried, explore, frontier_of
+from kbs_engine.loop.failing import fail
+from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
+from kbs_engine.loop.measuring import (
+    against,
+    baseline_arms,
+    check,
+    inspect,
+    median,
+    profile,
+    time_with,
+)
+from kbs_engine.loop.recording import memory_record, outcomes, verdicts_of
+from kbs_engine.loop.texts import analysis_text
+from kbs_engine.loop.verifying import verify
+from kbs_engine.loop.version_files import (
+    champion_bench,
+    methods_file,
+    write_measured,
+    write_profile,
+)
+from kbs_engine.run.judged import AttributionFile
+from kbs_engine.run.records import (
+    VersionEntry,
+)
+from kbs_engine.timing import Comparison
+
+
+def first_version(ledger: Ledger) -> Steps:
+    """Measure the baseline as v0; False when it is wrong, for then nothing can be compared."""
+    facts = Facts(number=0, base=None, source=ledger.begin.baseline)
+    ledger.versions[0] = facts
+    ledger.enter(VersionEntry(version=0, sha256=facts.source.sha256))
+    yield ledger.progress("measure", 0, "check and time the baseline")
+    yield from check(ledger, facts, what="check the baseline")
+    refused = None
+    if facts.checked is not None and facts.checked.passed:
+        refused = yield from time_with(ledger, facts, baseline_arms(ledger), "time the baseline")
+    yield from inspect(ledger, facts)
+    yield from write_measured(ledger, facts)
+    if facts.median_ns is None or refused is not None:
+        ledger.update(ended="stopped")
+        why = (facts.checked.reason if facts.checked else "") or (refused.reason if refused else "")
+        yield put("v0/analysis.md", f"# Analysis of v0\n\n- the baseline is refused: {why}\n")
+        yield ledger.save()
+        yield ledger.progress("measure", 0, f"the baseline is refused: {why}", done=True)
+        return False
+    note_baselines(ledger, facts)
+    ledger.amend(0, median_ns=facts.median_ns, speedup_v0=1.0)
+    ledger.update(best_ns=facts.median_ns)
+    yield from profile(ledger, facts)
+    yield from write_profile(facts)
+    yield from diagnose(ledger, facts)
+    yield put(
+        "v0/analysis.md", analysis_text(0, champion_bench(ledger, facts), "the baseline", None)
+    )
+    yield put("memory/v0.json", memory_record(ledger, facts, None, "the baseline"))
+    yield ledger.save()
+    yield MakeFront(described=ledger.described, baseline=True)
+    yield ledger.progress("measure", 0, f"{facts.median_ns:.0f} ns", done=True)
+    return True
+
+
+def note_baselines(ledger: Ledger, facts: Facts) -> None:
+    """Keep the times of the library baselines that ran beside v0."""
+    if facts.timed is None:
+        return
+    for arm in facts.timed.arms[1:]:
+        time = median(arm)
+        if time is not None:
+            ledger.baselines[arm.name] = time
+
+
+def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
+    """Make the version after ``number``; returns its number, whether it got better or not."""
+    following = number + 1
+    ledger.attempts += 1
+    explored: Explored = yield from explore(ledger, following, decision)
+    champion, facts = yield from _champion(ledger, following, decision, explored)
+    frontier = frontier_of(following, explored, champion)
+    ledger.update(frontier=(*ledger.state.frontier, *frontier))
+    yield put(f"v{following}/methods.json", methods_file(ledger, following, decision, facts))
+    if champion is None:
+        yield from fail(ledger, following, decision, explored)
+        return following
+    yield from _measured(ledger, facts, decision, champion, explored.tries)
+    return following
+
+
+def _champion(ledger: Ledger, number: int, decision: Decision, explored: Explored) -> Steps:
+    """The fastest right branch that also stands a re-measurement in fresh processes."""
+    planned = {row.method for row in decision.plan.methods}
+    for branch in explored.order:
+        if branch.source is None:
+            continue
+        facts = Facts(
+            number=number,
+            base=decision.base.number,
+            source=branch.source,
+            methods=tuple(m for m in branch.offered.methods if m in planned),
+            inherited=decision.base.applied,
+            checked=branch.checked,
+            check=branch.check,
+            compiled=branch.compiled,
+            tried=tuple(b.tunables for b in explored.branches if b.standing),
+        )
+        refused = yield from time_with(ledger, facts, rivals(ledger), "champion in fresh processes")
+        if refused is None:
+            yield ledger.progress("champion", number, f"{facts.median_ns:.0f} ns", done=True)
+            return branch, facts
+        branch.reason = refused.reason or ""
+        branch.fault = f"{refused.reason}: {refused.detail}".rstrip(": ")
+    return None, None
+
+
+def rivals(ledger: Ledger) -> Sequence[Arm]:
+    """The best version, and v0 where that is another one."""
+    best, zero = ledger.versions[ledger.best].source, ledger.versions[0].source
+    return [best] if best.sha256 == zero.sha256 else [best, zero]
+
+
+def _measured(
+    ledger: Ledger, facts: Facts, decision: Decision, champion: Tried, tries: int
+) -> Steps:
+    """Everything that follows a champion, up to its record."""
+    number, base = facts.number, decision.base
+    ledger.versions[number] = facts
+    yield from inspect(ledger, facts)
+    yield from write_measured(ledger, facts)
+    yield from profile(ledger, facts)
+    yield from write_profile(facts)
+    sass = yield from verify(ledger, facts, base)
+    yield put(f"v{number}/sass_check.json", sass)
+    attributed: AttributionFile = yield from ablate(ledger, facts, base, champion.offered, sass)
+    yield put(f"v{number}/attribution.json", attributed)
+    found = against(facts.timed, 0, 1, ledger.settings.noise) if facts.timed else None
+    compared = _compared(ledger, found)
+    enter(ledger, facts, tries)
+    ledger.update(verdicts=(*ledger.state.verdicts, *verdicts_of(number, attributed)))
+    yield from diagnose(ledger, facts)
+    text = analysis_text(number, champion_bench(ledger, facts), compared, attributed)
+    yield put(f"v{number}/analysis.md", text)
+    yield put(f"memory/v{number}.json", memory_record(ledger, facts, attributed, compared))
+    yield Remember(version=number, outcomes=outcomes(ledger, facts, base, attributed))
+    _tuned(base, champion, facts)
+    if found is not None and found.verdict == "faster":
+        ledger.best = number
+        ledger.update(best_version=number, best_ns=facts.median_ns)
+    yield ledger.save()
+    yield ledger.progress("record", number, compared, done=True)
+
+
+def _tuned(base: Facts, champion: Tried, facts: Facts) -> None:
+    """What was measured on the base's own source need not be measured there again."""
+    if champion.offered.source.sha256 == base.source.sha256:
+        base.tried = (*base.tried, *facts.tried)
+
+
+def _compared(ledger: Ledger, found: Comparison | None) -> str:
+    if found is None:
+        return f"could not be compared with v{ledger.best}"
+    return (
+        f"{found.verdict} than v{ledger.best}: {found.ratio:.3f} times as fast, 95 % interval "
+        f"{found.low:.3f} to {found.high:.3f}"
+    ).replace("within noise than", "within noise of")
+
+
+def enter(ledger: Ledger, facts: Facts, tries: int) -> None:
+    """The version's entry, with its speedup over v0 where they took turns."""
+    timed = facts.timed
+    last = len(timed.arms) - 1 if timed else 0
+    found = against(timed, 0, last, ledger.settings.noise) if timed and last else None
+    ledger.enter(
+        VersionEntry(
+            version=facts.number,
+            base_version=facts.base,
+            epoch=ledger.state.epoch,
+            sha256=facts.source.sha256,
+            median_ns=facts.median_ns,
+            speedup_v0=found.ratio if found else None,
+            speedup_v0_low=found.low if found else None,
+            speedup_v0_high=found.high if found else None,
+            methods=facts.methods,
+            tries=tries,
+        )
+    )
+
+
+def accept(ledger: Ledger, number: int, decision: Decision) -> Steps:
+    """The gate on a version, then its commit; state and records are on disk before."""
+    final = decision.stop is not None
+    yield ledger.save()
+    yield CheckGate(version=number, final=final, epoch=ledger.state.epoch)
+    entry = ledger.state.version(number)
+    if entry is not None and entry.status != "failed":
+        ledger.amend(number, status="accepted")
+    told = ", ".join(ledger.versions[number].methods) or ("baseline" if number == 0 else "tuned")
+    done: Committed = yield Commit(version=number, message=f"v{number}: {told}")
+    ledger.amend(number, commit=done.commit)
+    yield ledger.save()
+    yield ledger.progress("gate", number, "passed", done=True)
