@@ -1,0 +1,186 @@
+"""One call of one worker, from fresh arguments to verified outputs and two clocks.
+
+Order: place → arm (the call stands before its gate, its launches queued where the device
+allows) → write inputs, poison outputs, set guards → flush the cache → clock → open the gate →
+done → clock → copy the outputs at once → compare. Inputs are final only when the gate opens.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kbs_backends.device.accelerators import OwnerSide
+from kbs_backends.device.arena import Arena, Placement, same_bits
+from kbs_backends.device.live import LiveWorker
+from kbs_backends.device.messages import CallOnce, Method
+from kbs_backends.device.refusal import Refusal, claimed
+from kbs_backends.device.task import LoadedTask, Values
+from kbs_backends.device.verdicts import History, judge
+from kbs_backends.tasks import Difference
+
+if TYPE_CHECKING:
+    import torch
+
+
+class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """What one verified call took."""
+
+    device_ns: float
+    host_ns: float
+    """The owner's clock, from opening the gate to the answer."""
+    difference: Difference | None
+    """None where comparing is switched off."""
+
+
+class ArmState:
+    """What the owner holds and remembers of one worker: its arena, its earlier outputs."""
+
+    def __init__(self, worker: LiveWorker, arena: Arena, *, trusted: bool) -> None:
+        """Nothing was called yet."""
+        self.worker = worker
+        self.arena = arena
+        self.trusted = trusted
+        self.history = History()
+        self.called = False
+        self.notes: list[str] = []
+        self.last: tuple[Placement, dict[str, torch.Tensor]] | None = None
+
+    def unchanged_since(self) -> bool:
+        """Whether the outputs of the last call are still what they were at its stop clock."""
+        last, self.last = self.last, None
+        if last is None:
+            return True
+        placement, outputs = last
+        return all(same_bits(placement.views[name], was) for name, was in outputs.items())
+
+
+class Caller:
+    """Makes calls of any worker on one task."""
+
+    def __init__(self, side: OwnerSide, task: LoadedTask, off: frozenset[str]) -> None:
+        """``off`` are defences that a test has switched off."""
+        self._side = side
+        self._task = task
+        self._off = off
+        self._gate = 0
+
+    def empty(self, arm: ArmState, method: Method) -> CallFacts:
+        """A call of nothing: what the two clocks read by themselves."""
+        placement = arm.arena.place()
+        call = self._message(placement, {}, method, empty=True)
+        device_ns, host_ns = self._run(arm, call, None, first=False)
+        return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=None)
+
+    def call(
+        self,
+        arm: ArmState,
+        values: Values,
+        *,
+        method: Method = "cuda_event",
+        timed: bool = False,
+        repeated: bool = False,
+    ) -> CallFacts:
+        """One call on these values; Refusal when the candidate is at fault.
+
+        ``repeated`` says that this worker has seen these very values before.
+        """
+        self.settle(arm)
+        placement = arm.arena.place()
+        scalars = {n: v for n, v in values.inputs.items() if n not in placement.views}
+        call = self._message(placement, scalars, method)
+        first, arm.called = not arm.called, True
+        poison: dict[str, torch.Tensor] = {}
+
+        def fill() -> None:
+            arm.arena.write(placement, values.inputs)
+            poison.update(self._poison(arm, placement, plausible=not repeated))
+
+        device_ns, host_ns = self._run(arm, call, fill, first=first, flush=timed)
+        outputs = {name: placement.views[name].clone() for name in self._task.outputs}
+        arm.last = (placement, outputs)
+        if first:
+            arm.worker.close_gates()
+        difference = self._verify(arm, values, placement, outputs, poison, timed=timed)
+        return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=difference)
+
+    def settle(self, arm: ArmState) -> None:
+        """Look again at the outputs of the last call: nothing may have written since."""
+        if not arm.unchanged_since() and "output_at_stop" not in self._off:
+            raise Refusal("late_write", "an output changed after its call was done")
+
+    def _message(
+        self, placement: Placement, scalars: dict[str, Any], method: Method, *, empty: bool = False
+    ) -> CallOnce:
+        self._gate += 1
+        return CallOnce(
+            gate=self._gate, tensors=placement.tensors, scalars=scalars, order=self._task.order,
+            method=method, empty=empty,
+        )  # fmt: skip
+
+    def _run(
+        self, arm: ArmState, call: CallOnce, fill: Any, *, first: bool, flush: bool = False
+    ) -> tuple[float, float]:
+        side, worker = self._side, arm.worker
+        queued = side.queues_launches and call.method == "cuda_event"
+        worker.arm(call, first=first, waits_for_launch=queued)
+        if fill is not None:
+            fill()
+        if flush and "l2_flush" not in self._off:
+            side.flush_cache()
+        side.synchronize()
+        start = time.perf_counter_ns()
+        arm.arena.block.release(call.gate, worker.channel, call.method)
+        done = worker.done(call.gate, first=first)
+        host_ns = float(time.perf_counter_ns() - start)
+        if done.fault and not {"exact_metadata", "raw_bytes"} & self._off:
+            raise claimed(done.fault, done.detail)
+        return done.device_ns, host_ns
+
+    def _poison(
+        self, arm: ArmState, placement: Placement, *, plausible: bool
+    ) -> dict[str, torch.Tensor]:
+        """Fill the outputs, differently every time; now and then with plausible old values."""
+        from kbs_backends.tasks import POISONS, poison
+
+        outputs = self._task.outputs
+        if "poisoned_outputs" in self._off:
+            return {}
+        older = arm.history.latest()
+        if older and plausible and secrets.randbelow(4) == 0:
+            for name in outputs:
+                placement.views[name].copy_(older[name])
+        else:
+            pattern = POISONS[secrets.randbelow(len(POISONS))]
+            poison(placement.views, outputs, pattern, secrets.randbits(31))
+        return {name: placement.views[name].clone() for name in outputs}
+
+    def _verify(
+        self,
+        arm: ArmState,
+        values: Values,
+        placement: Placement,
+        outputs: dict[str, torch.Tensor],
+        poison: dict[str, torch.Tensor],
+        *,
+        timed: bool,
+    ) -> Difference | None:
+        if arm.arena.broken_guards(placement):
+            raise Refusal("illegal_access", "memory beside the arguments was written")
+        if not arm.trusted and "input_hash" not in self._off:
+            self._unchanged(values, placement)
+        if timed and "timed_outputs" in self._off:
+            return None
+        return judge(arm.history, values, outputs, poison, timed=timed)
+
+    def _unchanged(self, values: Values, placement: Placement) -> None:
+        import torch
+
+        for name, value in values.inputs.items():
+            if name in self._task.outputs or not isinstance(value, torch.Tensor):
+                continue
+            if not same_bits(placement.views[name], value):
+                raise Refusal("input_mutated", name)

@@ -1,0 +1,90 @@
+"""Loading what a worker calls: a candidate's source, or a baseline of the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from kbs_backends.device.messages import Load
+
+Inputs = dict[str, Any]
+
+
+class Callee(Protocol):
+    """Something that can be called on a task's arguments."""
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names that it takes; empty: all."""
+        ...
+
+    def prepare(self, values: Inputs) -> Callable[[], Any]:
+        """The call itself, with everything looked up beforehand."""
+        ...
+
+
+class KernelCallee:
+    """A candidate in one of the languages."""
+
+    def __init__(self, runnable: Any) -> None:
+        """``runnable`` is what the language's ``load`` gave."""
+        self._runnable = runnable
+        self.arguments: tuple[str, ...] = tuple(runnable.arguments)
+
+    def prepare(self, values: Inputs) -> Callable[[], Any]:
+        """Only the arguments that the kernel takes; a name that is missing fails here."""
+        runnable = self._runnable
+        names = self.arguments or tuple(values)
+        missing = [name for name in names if name not in values]
+        if missing:
+            raise TypeError(
+                f"the kernel takes {', '.join(missing)}, which the task does not give "
+                f"(it gives {', '.join(values)})"
+            )
+        chosen = {name: values[name] for name in names}
+        return lambda: runnable(**chosen)
+
+
+class BaselineCallee:
+    """The reference itself, run eagerly, compiled, or by a library."""
+
+    arguments: tuple[str, ...] = ()
+
+    def __init__(self, reference: Any, name: str) -> None:
+        """``name`` is one of the baselines' names."""
+        self._reference = reference
+        self._name = name
+
+    def prepare(self, values: Inputs) -> Callable[[], Any]:
+        """One call of the reference in its own data type."""
+        reference, name = self._reference, self._name
+        return lambda: reference.eager(values, baseline=name)
+
+
+def load(message: Load, *, trusted: bool) -> Callee:
+    """Load what the message names, in this process."""
+    if message.baseline:
+        if not trusted:
+            raise RuntimeError("a baseline in a candidate's process")
+        return _baseline(message)
+    from kbs_backends.languages import LANGUAGES
+
+    if message.language is None:
+        raise RuntimeError("neither a language nor a baseline")
+    module = LANGUAGES[message.language]
+    artifact = Path(message.artifact) if message.artifact else None
+    return KernelCallee(module.load(Path(message.path), artifact, name="candidate"))
+
+
+def _baseline(message: Load) -> Callee:
+    from kbs_backends.tasks import load_reference
+
+    reference = load_reference(
+        Path(message.path),
+        message.dims,
+        setup=Path(message.setup) if message.setup else None,
+        outputs=message.outputs,
+        ptr_size=message.ptr_size,
+    )
+    return BaselineCallee(reference, message.baseline)

@@ -1,0 +1,90 @@
+"""What every job in the owner works with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from kbs_backends.device.accelerators import OwnerSide
+from kbs_backends.device.arena import Arena
+from kbs_backends.device.calls import ArmState, Caller
+from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.live import LiveWorker
+from kbs_backends.device.messages import Load
+from kbs_backends.device.task import LoadedTask
+from kbs_backends.device.watch import Watch
+from kbs_backends.device.zygote_client import Zygote
+from kbs_engine.blobs import BlobStore
+from kbs_engine.jobs import Arm, SourceRef, Task
+
+CALIBRATION_CALLS = 25
+
+
+class Bench:
+    """Device, zygote and settings of one owner; makes tasks and workers."""
+
+    def __init__(self, settings: Settings, side: OwnerSide, zygote: Zygote) -> None:
+        """One owner has one bench."""
+        self.settings = settings
+        self.side = side
+        self.zygote = zygote
+        self.watch = Watch()
+        self.blobs = BlobStore(Path(settings.blobs))
+        self.off = frozenset(settings.off)
+        self._tasks = 0
+
+    def load(self, task: Task) -> LoadedTask:
+        """The task on this device, in a folder of its own."""
+        self._tasks += 1
+        folder = Path(self.settings.workdir) / f"task-{self._tasks}"
+        return LoadedTask(task, self.blobs, folder, self.side.torch_device)
+
+    def start(self, arm: Arm, task: LoadedTask) -> ArmState:
+        """A fresh worker for one arm with an arena of its own; nothing is loaded."""
+        trusted = not isinstance(arm, SourceRef)
+        worker = LiveWorker(
+            self.zygote, self.watch, self.settings.limits, trusted=trusted,
+            sandbox="sandbox" not in self.off,
+        )  # fmt: skip
+        try:
+            arena = Arena(self.side, task.layout, move="moved_buffers" not in self.off)
+            worker.attach(self.side.name, arena.block.handle, self.settings.gpu)
+        except BaseException:
+            worker.end()
+            raise
+        return ArmState(worker, arena, trusted=trusted)
+
+    def end(self, state: ArmState) -> None:
+        """End the worker, free its arena."""
+        state.worker.end()
+        state.arena.block.free()
+
+    def fill(
+        self, state: ArmState, arm: Arm, task: LoadedTask, artifacts: Mapping[str, str]
+    ) -> None:
+        """Load the arm in its worker."""
+        if isinstance(arm, SourceRef):
+            path = state.worker.folder / (Path(arm.name).name or "kernel.py")
+            path.write_bytes(self.blobs.get(arm.sha256))
+            message = Load(
+                path=str(path), language=arm.language, artifact=artifacts.get(arm.sha256),
+                outputs=task.outputs,
+            )  # fmt: skip
+        else:
+            message = Load(
+                path=str(task.reference_path), baseline=arm.name, outputs=task.outputs,
+                dims=task.task.dims, setup=str(task.setup_path) if task.setup_path else None,
+                ptr_size=task.task.ptr_size,
+            )  # fmt: skip
+        state.worker.load(message)
+
+    def calibrate(self, caller: Caller, state: ArmState) -> list[float]:
+        """Host time less device time of empty calls, before anything of the candidate is there."""
+        facts = [caller.empty(state, "cuda_event") for _ in range(CALIBRATION_CALLS)]
+        return [one.host_ns - one.device_ns for one in facts[5:]]
+
+
+def seconds_since(start: float) -> float:
+    """Elapsed wall seconds."""
+    return time.monotonic() - start

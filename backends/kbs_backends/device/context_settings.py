@@ -1,0 +1,19 @@
+"""How an owner is started."""
+
+from __future__ import annotations
+
+import msgspec
+
+from kbs_backends.device.messages import Limits
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How an owner was started."""
+
+    kind: str
+    gpu: int
+    blobs: str
+    workdir: str
+    limits: Limits = Limits()
+    off: tuple[str, ...] = ()
+    """Ids of defences that a test has switched off (``kbs_engine.refusals.DEFENCES``)."""

@@ -1,0 +1,45 @@
+"""Whether there is a GPU, asked of the driver without importing torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from kbs_engine.errors import MeasurementError
+
+Kind = Literal["cuda", "host"]
+
+
+def gpu_count() -> int:
+    """NVIDIA GPUs that the driver knows; 0 without a driver."""
+    try:
+        import pynvml
+    except ImportError:
+        return 0
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return 0
+    try:
+        return int(pynvml.nvmlDeviceGetCount())
+    except pynvml.NVMLError:
+        return 0
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def choose_kind(asked: str) -> Kind:
+    """``cuda`` where there is a GPU; the host only when it was asked for.
+
+    Raises:
+        MeasurementError: A GPU is needed and there is none.
+    """
+    if asked == "host":
+        return "host"
+    if asked in ("cuda", "auto") and gpu_count():
+        return "cuda"
+    raise MeasurementError(
+        "no GPU is here: nothing can be measured",
+        remedy="run on a machine with an NVIDIA GPU and its driver (`kbs doctor` tells what is "
+        "missing), or give --device host for a dry run on the CPU, whose times say nothing "
+        "about a GPU",
+    )

@@ -1,0 +1,223 @@
+"""LocalDevice: runs jobs on this machine, through one owner process for its GPU."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.floors import with_floor
+from kbs_backends.device.gpus import choose_kind
+from kbs_backends.device.messages import Limits
+from kbs_backends.device.outside import Outside
+from kbs_backends.device.owner_client import Owner
+from kbs_backends.device.requests import Request
+from kbs_backends.device.static_jobs import StaticJobs
+from kbs_engine.blobs import BlobStore
+from kbs_engine.errors import KbsError, MeasurementError
+from kbs_engine.facts import Chip
+from kbs_engine.jobs import (
+    Ceiling,
+    Check,
+    Compile,
+    Count,
+    Disassemble,
+    Job,
+    Probe,
+    ProfileJob,
+    Result,
+    Sanitize,
+    SourceRef,
+    Time,
+)  # fmt: skip
+from kbs_engine.refusals import DEFENCES
+from kbs_engine.results import Checked, Compiled, Counted, Machine, Timed, read
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+COMPILED_LANGUAGES = ("cuda-cpp", "cutlass")
+"""Languages whose sources become a library before a worker loads them."""
+
+
+class LocalDevice:
+    """This machine as a device; a context manager that ends every process it started.
+
+    Jobs that use the GPU run one after the other; compiling and disassembling run beside them.
+    """
+
+    def __init__(
+        self,
+        blobs: BlobStore,
+        *,
+        kind: Literal["cuda", "host", "auto"] = "auto",
+        gpu: int = 0,
+        workdir: Path | None = None,
+        limits: Limits | None = None,
+        chip: Chip | None = None,
+        off: Sequence[str] = (),
+    ) -> None:
+        """Nothing is started before the first job.
+
+        Args:
+            blobs: Where sources and references lie.
+            kind: ``auto`` takes a GPU; there is no silent fall-back to the host.
+            gpu: Index as nvidia-smi counts.
+            workdir: Folder for private folders and caches; default: a temporary one.
+            limits: What one candidate may take.
+            chip: Cited specs of the GPU, for the physics floor; None: no floor.
+            off: Defences that a test switches off (``kbs_engine.refusals.DEFENCES``).
+
+        Raises:
+            MeasurementError: ``auto`` or ``cuda`` without a GPU; says what else can be done.
+            ValueError: An unknown defence.
+        """
+        unknown = [name for name in off if name not in DEFENCES]
+        if unknown:
+            msg = f"no such defence: {', '.join(unknown)}"
+            raise ValueError(msg)
+        self.kind = choose_kind(kind)
+        self.gpu = gpu
+        self.blobs = blobs
+        self._chip = chip
+        self._off = frozenset(off)
+        self._own_workdir = workdir is None
+        self._workdir = workdir or Path(tempfile.mkdtemp(prefix="kbs-device-"))
+        self._workdir.mkdir(parents=True, exist_ok=True)
+        settings = Settings(
+            kind=self.kind, gpu=gpu, blobs=str(blobs.folder.resolve()),
+            workdir=str(self._workdir.resolve()), limits=limits or Limits(), off=tuple(off),
+        )  # fmt: skip
+        self._owner = Owner(settings)
+        self._static = StaticJobs(blobs, self._workdir / "static")
+        self._outside = Outside(blobs, self._static, self._workdir / "outside", self.kind, gpu)
+        self._device_queue = ThreadPoolExecutor(1, thread_name_prefix="kbs-device")
+        self._static_queue = ThreadPoolExecutor(2, thread_name_prefix="kbs-compile")
+        self._machine: Machine | None = None
+        self._counted: dict[bytes, Counted | None] = {}
+        self._closed = threading.Event()
+
+    def submit(self, job: Job) -> Future[Result]:
+        """Queue a job; the future holds a Result, with a failure where it could not run."""
+        if self._closed.is_set():
+            raise MeasurementError("the device is closed", remedy="open a new one")
+        if isinstance(job, (Compile, Disassemble)):
+            return self._static_queue.submit(self._guarded, job, self._static.run)
+        return self._device_queue.submit(self._guarded, job, self._on_device)
+
+    def close(self) -> None:
+        """End the owner, its zygote and all workers; waits for the job of now."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self._device_queue.shutdown(wait=True, cancel_futures=True)
+        self._static_queue.shutdown(wait=True, cancel_futures=True)
+        self._owner.close()
+        if self._own_workdir:
+            shutil.rmtree(self._workdir, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    @property
+    def owner_pid(self) -> int:
+        """Process id of the owner; 0 before the first job."""
+        return self._owner.pid
+
+    def _guarded(self, job: Job, run: Callable[[Any], Result]) -> Result:
+        try:
+            return run(job)
+        except KbsError as problem:
+            return failed(job, str(problem))
+
+    def _on_device(self, job: Job) -> Result:
+        if isinstance(job, (ProfileJob, Sanitize, Ceiling)):
+            return self._outside.run(job, self._known_machine())
+        if isinstance(job, Probe):
+            return self._probe(job)
+        if isinstance(job, (Check, Time)):
+            return self._judge(job)
+        return self._owner.ask(Request(job=_any(job))).result
+
+    def _probe(self, job: Probe) -> Result:
+        result = self._owner.ask(Request(job=job)).result
+        if result.value is None:
+            return result
+        machine = self._outside.with_tools(read(result, Machine))
+        self._machine = machine
+        return msgspec.structs.replace(result, value=msgspec.to_builtins(machine))
+
+    def _known_machine(self) -> Machine:
+        if self._machine is None:
+            result = self._owner.ask(Request(job=Probe())).result
+            self._machine = read(result, Machine)
+        return self._machine
+
+    def _judge(self, job: Check | Time) -> Result:
+        sources = [job.source] if isinstance(job, Check) else list(job.arms)
+        artifacts: dict[str, str] = {}
+        for source in sources:
+            if not isinstance(source, SourceRef) or source.language not in COMPILED_LANGUAGES:
+                continue
+            built = self._static.library(source, self._arch(source), job.task)
+            if isinstance(built, Path):
+                artifacts[source.sha256] = str(built)
+            elif isinstance(job, Check):
+                return self._not_compiled(job, built)
+        result = self._owner.ask(Request(job=job, artifacts=artifacts)).result
+        if isinstance(job, Time) and result.value is not None and self._chip is not None:
+            result = self._floored(job, result, self._chip)
+        return result
+
+    def _floored(self, job: Time, result: Result, chip: Chip) -> Result:
+        if "physics_floor" in self._off or self.kind != "cuda":
+            return result
+        key = msgspec.json.encode(job.task, order="deterministic")
+        if key not in self._counted:
+            answer = self._owner.ask(Request(job=Count(task=job.task))).result
+            self._counted[key] = read(answer, Counted) if answer.value is not None else None
+        counted = self._counted[key]
+        if counted is None:
+            return result
+        clocks = result.provenance.clocks_mhz
+        timed = with_floor(read(result, Timed), counted, chip, job.task, clocks)
+        return msgspec.structs.replace(result, value=msgspec.to_builtins(timed))
+
+    def _arch(self, source: SourceRef) -> str:
+        machine = self._known_machine()
+        if machine.device != "cuda":
+            raise MeasurementError(
+                f"{source.language} kernels run on a GPU only", where=source.name,
+                remedy="use --device cuda on a machine with a GPU; `kbs asm` needs none",
+            )  # fmt: skip
+        return machine.arch
+
+    def _not_compiled(self, job: Check, built: Compiled) -> Result:
+        errors = [m for m in built.messages if m.severity == "error"]
+        first = errors[0]
+        where = f"{job.source.name}:{first.line}: " if first.line else ""
+        answer = Checked(
+            passed=False, reason="compile_failed", detail=f"{where}{first.message}\n{first.text}"
+        )
+        return Result(job_key=job.key, kind="check", value=msgspec.to_builtins(answer))
+
+
+def failed(job: Job, failure: str) -> Result:
+    """A job that could not be carried out."""
+    return Result(job_key=job.key, kind=str(job.__struct_config__.tag), failure=failure)
+
+
+def _any(job: Job) -> Any:
+    return job

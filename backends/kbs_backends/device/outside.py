@@ -1,0 +1,118 @@
+"""Jobs of outside tools: profiler, sanitizer, ceilings. They run ``single_call`` or their own."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from kbs_backends.device.static_jobs import StaticJobs
+from kbs_engine.blobs import BlobStore
+from kbs_engine.errors import MeasurementError
+from kbs_engine.jobs import Ceiling, Job, ProfileJob, Result, Sanitize, SourceRef, Task
+from kbs_engine.results import Machine
+
+TOOLS = (
+    ("nvcc", r"release [\d.]+"), ("ncu", r"Version [\d.]+"), ("cuobjdump", r"release [\d.]+"),
+    ("nvdisasm", r"release [\d.]+"), ("compute-sanitizer", r"Version [\d.]+"),
+)  # fmt: skip
+
+
+class Outside:
+    """Runs the tools of this machine on one call of a candidate."""
+
+    def __init__(
+        self, blobs: BlobStore, static: StaticJobs, workdir: Path, kind: str, gpu: int
+    ) -> None:
+        """``kind`` and ``gpu`` are the device's."""
+        self._blobs = blobs
+        self._static = static
+        self._workdir = workdir
+        self._kind = kind
+        self._gpu = gpu
+
+    def run(self, job: Job, machine: Machine) -> Result:
+        """Answer a job; KbsError where its tool is not here."""
+        if self._kind != "cuda":
+            raise MeasurementError(
+                f"a {job.__struct_config__.tag} job needs a GPU",
+                remedy="use --device cuda on a machine with a GPU",
+            )
+        if isinstance(job, ProfileJob):
+            return self._profile(job, machine)
+        if isinstance(job, Sanitize):
+            return self._sanitize(job, machine)
+        if isinstance(job, Ceiling):
+            from kbs_backends.ceilings import measure
+
+            return _result(job, msgspec.to_builtins(measure(job.dtypes, gpu=self._gpu)))
+        raise MeasurementError(f"no outside tool runs a {type(job).__name__} job")
+
+    def with_tools(self, machine: Machine) -> Machine:
+        """The machine with the tools found and whether counters can be read."""
+        from kbs_backends import environment
+
+        found = {
+            name: finding.detail
+            for name, pattern in TOOLS
+            if (finding := environment.find_tool(name, pattern, costs="", remedy="")).state == "ok"
+        }
+        if machine.device != "cuda":
+            return msgspec.structs.replace(machine, tools=found)
+        by_part = {finding.part: finding for finding in environment.survey()}
+        counter = by_part.get("counter read")
+        return msgspec.structs.replace(
+            machine, tools=found, counters=counter is not None and counter.state == "ok",
+            counters_why_not="" if counter is None or counter.state == "ok" else counter.detail,
+        )  # fmt: skip
+
+    def _profile(self, job: ProfileJob, machine: Machine) -> Result:
+        from kbs_backends.profilers import Target, choose_profiler
+
+        profiler = choose_profiler(
+            vendor="nvidia", counters=machine.counters, why_not=machine.counters_why_not
+        )
+        self._workdir.mkdir(parents=True, exist_ok=True)
+        output = Path(tempfile.mkdtemp(prefix="profile-", dir=self._workdir))
+        target = Target(argv=self.command(job.source, job.task, machine), cwd=str(output))
+        report = profiler.profile(target, sections=job.sections, metrics=job.metrics, output=output)
+        sha256 = self._blobs.put(report.path.read_bytes()) if report.path else ""
+        return _result(job, msgspec.to_builtins(report.stored(sha256)))
+
+    def _sanitize(self, job: Sanitize, machine: Machine) -> Result:
+        from kbs_backends.profilers import Target
+        from kbs_backends.sanitizer import sanitize
+
+        self._workdir.mkdir(parents=True, exist_ok=True)
+        output = Path(tempfile.mkdtemp(prefix="sanitize-", dir=self._workdir))
+        target = Target(argv=self.command(job.source, job.task, machine), cwd=str(output))
+        return _result(job, msgspec.to_builtins(sanitize(target, job.tools)))
+
+    def command(self, source: SourceRef, task: Task, machine: Machine) -> tuple[str, ...]:
+        """The program that makes exactly one call of the candidate in a profiler range."""
+        out = [
+            sys.executable, "-m", "kbs_backends.device.single_call",
+            str(self._static.file(source)), str(self._static.reference(task)),
+            json.dumps(task.dims), "--language", source.language, "--gpu", str(self._gpu),
+        ]  # fmt: skip
+        if source.language in ("cuda-cpp", "cutlass"):
+            built = self._static.library(source, machine.arch, task)
+            if not isinstance(built, Path):
+                raise MeasurementError(
+                    f"{source.name} does not compile", remedy="`kbs check` shows the error"
+                )
+            out += ["--artifact", str(built)]
+        if task.setup is not None:
+            out += ["--setup", str(self._static.file(task.setup))]
+        for name in task.outputs:
+            out += ["--output", name]
+        if task.ptr_size is not None:
+            out += ["--ptr-size", str(task.ptr_size)]
+        return tuple(out)
+
+
+def _result(job: Job, value: dict[str, object]) -> Result:
+    return Result(job_key=job.key, kind=str(job.__struct_config__.tag), value=value)

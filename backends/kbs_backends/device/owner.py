@@ -1,0 +1,120 @@
+"""The owner process: it alone holds references, seeds, expected values and statistics.
+
+It imports torch and runs the user's reference; code of candidates runs in workers only.
+Run as ``python -m kbs_backends.device.owner FD``; FD is the caller's socket.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbs_backends.device import kernel_calls
+from kbs_backends.device.accelerators import OwnerSide, owner_side
+from kbs_backends.device.context import Bench
+from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.requests import Reply, Request
+from kbs_backends.device.wire import Channel, ClosedError
+from kbs_backends.device.zygote_client import Zygote
+from kbs_engine.errors import KbsError
+from kbs_engine.jobs import Check, Count, Job, Probe, Provenance, Result, Time
+
+
+def main(arguments: list[str]) -> None:
+    """Serve one caller until it is gone."""
+    channel = Channel(socket.socket(fileno=int(arguments[0])))
+    kernel_calls.prctl(kernel_calls.PR_SET_DUMPABLE, 0)
+    settings: Settings = channel.receive(Settings)
+    zygote = Zygote(Path(settings.workdir), settings.kind)
+    zygote.start()
+    owner = _Owner(settings, zygote)
+    try:
+        while True:
+            channel.send(owner.answer(channel.receive(Request)))
+    except ClosedError:
+        return
+    finally:
+        owner.close()
+
+
+class _Owner:
+    """Answers one request at a time; the device is opened by the first one."""
+
+    def __init__(self, settings: Settings, zygote: Zygote) -> None:
+        self._settings = settings
+        self._zygote = zygote
+        self._bench: Bench | None = None
+
+    def answer(self, request: Request) -> Reply:
+        """Whatever happens, one reply."""
+        job = request.job
+        try:
+            bench = self._opened()
+            value = _run(bench, job, request.artifacts)
+            return Reply(result=Result(
+                job_key=job.key, kind=_kind(job), value=msgspec.to_builtins(value),
+                provenance=bench.side.provenance(),
+            ))  # fmt: skip
+        except KbsError as problem:
+            return _failed(job, str(problem), "")
+        except Exception as problem:  # noqa: BLE001 - the boundary to the user's reference
+            return _failed(job, _said(problem), traceback.format_exc()[-8000:])
+
+    def close(self) -> None:
+        """End the zygote, and with it every worker."""
+        self._zygote.close()
+        if self._bench is not None:
+            self._bench.side.close()
+
+    def _opened(self) -> Bench:
+        if self._bench is None:
+            side: OwnerSide = owner_side(self._settings.kind, self._settings.gpu)
+            self._bench = Bench(self._settings, side, self._zygote)
+        return self._bench
+
+
+def _run(bench: Bench, job: Job, artifacts: Mapping[str, str]) -> Any:
+    if isinstance(job, Probe):
+        return bench.side.machine()
+    if isinstance(job, Count):
+        return bench.load(job.task).reference.work()
+    if isinstance(job, Check):
+        from kbs_backends.device.checking import check
+
+        return check(bench, job, artifacts)
+    if isinstance(job, Time):
+        from kbs_backends.device.racing import race
+
+        return race(bench, job, artifacts)
+    raise KbsError(f"the owner runs no {_kind(job)} job", remedy="this is a bug: please report it")
+
+
+def _kind(job: Job) -> str:
+    return str(job.__struct_config__.tag)
+
+
+def _said(problem: Exception) -> str:
+    text = str(problem) or type(problem).__name__
+    if type(problem).__name__ == "OutOfMemoryError":
+        return f"the reference does not fit into the device's memory ({text}); use smaller dims"
+    return (
+        f"the reference or the harness failed: {type(problem).__name__}: {text}; "
+        "run the reference alone, and report this if it works there"
+    )
+
+
+def _failed(job: Job, failure: str, stderr: str) -> Reply:
+    result = Result(job_key=job.key, kind=_kind(job), failure=failure, stderr=stderr,
+                    provenance=Provenance())  # fmt: skip
+    return Reply(result=result)
+
+
+if __name__ == "__main__":
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", str(Path.cwd()))]
+    main(sys.argv[1:])

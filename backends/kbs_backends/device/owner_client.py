@@ -1,0 +1,90 @@
+"""The caller's handle on the owner process: start, ask, and start anew after a crash."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.requests import Reply, Request
+from kbs_backends.device.wire import Channel, ClosedError, SilenceError, WireError
+from kbs_engine.errors import MeasurementError
+
+
+class Owner:
+    """One owner process; a dead one is replaced by the next request."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Nothing is started yet."""
+        self._settings = settings
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: Channel | None = None
+
+    @property
+    def pid(self) -> int:
+        """Process id; 0 when there is none."""
+        return self._process.pid if self._process else 0
+
+    def ask(self, request: Request) -> Reply:
+        """Send a request and wait for its reply.
+
+        Raises:
+            MeasurementError: The owner died; the next request starts a new one.
+        """
+        channel = self._started()
+        try:
+            channel.send(request)
+            return channel.receive(Reply)
+        except (ClosedError, WireError, SilenceError) as problem:
+            how = self._end()
+            raise MeasurementError(
+                f"the measuring process ended ({how})",
+                remedy="submit the job again: a new one is started; look at the kernel log when "
+                "it happens twice",
+            ) from problem
+
+    def close(self) -> None:
+        """End the owner and all that it started."""
+        self._end()
+
+    def _started(self) -> Channel:
+        if self._channel is not None and self._process is not None and self._process.poll() is None:
+            return self._channel
+        self._end()
+        ours, theirs = socket.socketpair()
+        packages = Path(__file__).resolve().parents[2]
+        path = os.pathsep.join(p for p in (str(packages), *sys.path) if p)
+        log = self._log()
+        self._process = subprocess.Popen(
+            (sys.executable, "-m", "kbs_backends.device.owner", str(theirs.fileno())),
+            pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=log, cwd=self._settings.workdir, start_new_session=True,
+            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        theirs.close()
+        os.close(log)
+        self._channel = Channel(ours)
+        self._channel.send(self._settings)
+        return self._channel
+
+    def _log(self) -> int:
+        """The owner's stderr goes to a file: reference code may print without end."""
+        path = Path(self._settings.workdir) / "owner.log"
+        return os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+
+    def _end(self) -> str:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if self._process is None:
+            return "it was not running"
+        try:
+            code = self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            code = self._process.wait()
+        self._process = None
+        return f"by signal {-code}" if code < 0 else f"exit status {code}"

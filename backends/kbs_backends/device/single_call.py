@@ -1,0 +1,91 @@
+"""Exactly one call of a kernel inside a profiler range, for ncu and compute-sanitizer.
+
+``python -m kbs_backends.device.single_call SOURCE REF DIMS_JSON --language L [--artifact SO]``
+
+Inputs are set up and one warm-up call is made outside of the range, so that neither the
+framework's kernels nor a compilation get in. Without a GPU (``--device cpu``) the call is made
+without a range: a dry run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+SEED = 20_001
+"""The values do not matter here: nothing is judged by them."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run; 0 when the call was made."""
+    from kbs_backends.languages import LANGUAGES
+    from kbs_backends.tasks import load_reference
+    from kbs_engine.errors import KbsError
+
+    options = _parse(arguments)
+    try:
+        reference = load_reference(
+            options.reference, json.loads(options.dims), setup=options.setup,
+            outputs=tuple(options.output), ptr_size=options.ptr_size,
+        )  # fmt: skip
+        kernel = LANGUAGES[options.language].load(
+            options.source, options.artifact, name="candidate"
+        )
+        device = options.device if options.device == "cpu" else f"cuda:{options.gpu}"
+        inputs = _inputs(reference, device)
+    except KbsError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 2
+    names = tuple(kernel.arguments) or tuple(inputs)
+    chosen = {name: inputs[name] for name in names}
+    if options.warm:
+        kernel(**chosen)
+    with _range(device):
+        kernel(**chosen)
+    return 0
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("source", type=Path)
+    parser.add_argument("reference", type=Path)
+    parser.add_argument("dims", help="JSON object")
+    parser.add_argument("--language", required=True)
+    parser.add_argument("--artifact", type=Path)
+    parser.add_argument("--setup", type=Path)
+    parser.add_argument("--output", action="append", default=[])
+    parser.add_argument("--ptr-size", type=int)
+    parser.add_argument("--gpu", type=int, default=0)
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--warm", action=argparse.BooleanOptionalAction, default=True)
+    return parser.parse_args(arguments)
+
+
+def _inputs(reference: Any, device: str) -> dict[str, Any]:
+    """Arguments of the task; outputs that the reference only returns are not made."""
+    made: dict[str, Any] = reference.make_inputs(SEED, "setup", device)
+    return made
+
+
+@contextlib.contextmanager
+def _range(device: str) -> Iterator[None]:
+    if device == "cpu":
+        yield
+        return
+    import torch
+
+    torch.cuda.set_device(device)
+    torch.cuda.synchronize()
+    torch.cuda.profiler.start()
+    yield
+    torch.cuda.synchronize()
+    torch.cuda.profiler.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

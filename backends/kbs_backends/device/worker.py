@@ -1,0 +1,154 @@
+"""The worker: one forked, hardened process that runs one candidate and reports raw facts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from kbs_backends.device import faults, returned
+from kbs_backends.device.accelerators.base import ArenaHandle, WorkerSide
+from kbs_backends.device.candidate import Callee, load
+from kbs_backends.device.hardening import harden
+from kbs_backends.device.layout import Placed
+from kbs_backends.device.messages import (
+    Attach,
+    Attached,
+    CallOnce,
+    Done,
+    Failed,
+    Go,
+    Inspect,
+    Load,
+    Loaded,
+    StartWorker,
+    ToWorker,
+    Up,
+)  # fmt: skip
+from kbs_backends.device.state import Snapshot
+from kbs_backends.device.wire import Channel, ClosedError
+
+
+def run(message: StartWorker, fds: list[int]) -> int:
+    """Run in the child of a fork until the owner has had enough; the exit status."""
+    channel = Channel(socket.socket(fileno=_only_these(fds)))
+    isolation, listener = harden(
+        Path(message.folder),
+        message.limits,
+        sandbox=message.sandbox and not message.trusted,
+        limit_address_space=os.environ.get("KBS_DEVICE_KIND") == "host",
+    )
+    channel.send(Up(isolation=isolation), [listener] if listener >= 0 else [])
+    if listener >= 0:
+        os.close(listener)
+    with contextlib.suppress(ClosedError):
+        _Server(channel, trusted=message.trusted).serve()
+    return 0
+
+
+def _only_these(fds: list[int]) -> int:
+    """Keep stdin (empty), stdout, stderr (files) and the channel; close all the rest."""
+    channel, out, err = fds
+    empty = os.open(os.devnull, os.O_RDONLY)
+    for number, fd in enumerate((empty, out, err)):
+        os.dup2(fd, number)
+    os.dup2(channel, 3)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    return 3
+
+
+class _Server:
+    """Answers the owner, one message at a time."""
+
+    def __init__(self, channel: Channel, *, trusted: bool) -> None:
+        self._channel = channel
+        self._trusted = trusted
+        self._side: WorkerSide | None = None
+        self._callee: Callee | None = None
+        self._outputs: tuple[str, ...] = ()
+        self._snapshot = Snapshot()
+
+    def serve(self) -> None:
+        """Until the channel is closed."""
+        while True:
+            message = self._channel.receive(ToWorker)
+            try:
+                answer = self._answer(message)
+            except ClosedError:
+                raise
+            except BaseException as problem:  # noqa: BLE001 - the boundary to a candidate
+                loading = isinstance(message, Load)
+                answer = Failed(code=faults.code_of(problem, loading=loading),
+                                detail=faults.tell(problem))  # fmt: skip
+            self._channel.send(answer)
+
+    def _answer(self, message: Any) -> Any:
+        if isinstance(message, Attach):
+            return self._attach(message)
+        if isinstance(message, Load):
+            self._outputs = message.outputs
+            self._callee = load(message, trusted=self._trusted)
+            self._snapshot.forgive_random()
+            return Loaded(arguments=self._callee.arguments)
+        if isinstance(message, CallOnce):
+            return self._call(message)
+        if isinstance(message, Inspect):
+            return self._snapshot.compare()
+        raise RuntimeError(f"{type(message).__name__} out of turn")
+
+    def _attach(self, message: Attach) -> Attached:
+        from kbs_backends.device.accelerators import worker_side
+
+        side = worker_side(message.accelerator, message.gpu)
+        handle = ArenaHandle(data=message.arena, nbytes=message.arena_bytes, gate=message.gate)
+        side.open(handle, self._channel.take_fds())
+        self._side = side
+        return Attached()
+
+    def _wait(self, gate: int) -> None:
+        message: Any = self._channel.receive(ToWorker)
+        if not isinstance(message, Go) or message.gate != gate:
+            raise ClosedError("the owner gave this call up")
+
+    def _call(self, message: CallOnce) -> Done:
+        side, callee = self._side, self._callee
+        if side is None or (callee is None and not message.empty):
+            raise RuntimeError("a call before anything was loaded")
+        tensors = {one.spec.name: (one, _view(side, one)) for one in message.tensors}
+        values = {name: one for name, (_, one) in tensors.items()} | message.scalars
+        if message.empty or callee is None:
+            prepared = _nothing
+        else:
+            prepared = callee.prepare({name: values[name] for name in message.order})
+        value, device_ns = side.timed(
+            prepared, message.gate, method=message.method,
+            channel=self._channel, wait=self._wait,
+        )  # fmt: skip
+        if message.empty:
+            return Done(gate=message.gate, device_ns=device_ns)
+        outputs = {name: (tensors[name][0].spec, tensors[name][1]) for name in self._outputs}
+        inputs = [one for name, (_, one) in tensors.items() if name not in self._outputs]
+        try:
+            returned.deliver(value, outputs, inputs, trusted=self._trusted)
+        except returned.BadReturnError as bad:
+            return Done(gate=message.gate, device_ns=device_ns, fault=bad.code, detail=str(bad))
+        side.finish()
+        return Done(gate=message.gate, device_ns=device_ns)
+
+
+def _nothing() -> None:
+    """What an empty call does."""
+
+
+def _view(side: WorkerSide, placed: Placed) -> torch.Tensor:
+    """The tensor of one argument, with a storage of its own over the arena."""
+    spec = placed.spec
+    dtype: torch.dtype = getattr(torch, spec.dtype)
+    if spec.extent_bytes == 0:
+        return torch.empty_strided(spec.shape, spec.stride, dtype=dtype, device=side.torch_device)
+    flat = side.bytes_at(placed.offset, spec.extent_bytes).view(dtype)
+    return flat.as_strided(spec.shape, spec.stride)
