@@ -27,7 +27,7 @@ from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import check_job, run_jobs, time_job
 from kbs_engine.loop.parts import Offered, Variant
 from kbs_engine.results import Checked, Timed, read
-from kbs_engine.run.benches import build_bench
+from kbs_engine.run.benches import build_bench, verdict
 from kbs_engine.run.judged import SassCheck
 
 
@@ -46,6 +46,13 @@ class Ablated(msgspec.Struct, kw_only=True):
     def right(self) -> bool:
         """Whether it may be timed."""
         return self.source is not None and self.checked is not None and self.checked.passed
+
+    @property
+    def correct(self) -> bool:
+        """Whether checks and timings all say that it is."""
+        if self.source is None or self.check is None:
+            return False
+        return verdict(self.source.sha256, [self.check], self.blocks)[0]
 
 
 class How(msgspec.Struct, frozen=True, kw_only=True):

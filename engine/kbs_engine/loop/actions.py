@@ -54,6 +54,20 @@ class Progress(Note, frozen=True, kw_only=True):
     best_ns: float | None = None
 
 
+class RecordEpoch(Note, frozen=True, kw_only=True):
+    """Put the settings of an epoch into the journal: from now on they are fixed."""
+
+    number: int
+    settings: Settings
+
+
+class MakeAnalysis(Note, frozen=True, kw_only=True):
+    """Write analysis.md of a version from what stands in its folder."""
+
+    version: int
+    base: int | None
+
+
 class MakeReports(Note, frozen=True, kw_only=True):
     """Write benchmark.md, final_report.md, summary.md and report.html from what stands."""
 

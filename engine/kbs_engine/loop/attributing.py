@@ -107,7 +107,7 @@ def _variant(row: Ablated, facts: Facts, noise: float) -> AblatedVariant:
         name=row.name,
         off=tuple(method for method, on in row.on.items() if not on),
         sha256=row.source.sha256 if row.source else "",
-        correct=row.right,
+        correct=row.correct,
         reason=row.fault or None,
         ratio=found.ratio if found else None,
         low=found.low if found else None,

@@ -6,8 +6,10 @@ from collections import Counter
 
 import msgspec
 
+from kbs_engine.loop.actions import MakeAnalysis
 from kbs_engine.loop.asks import Advice, Advise
 from kbs_engine.loop.budget import Budget
+from kbs_engine.loop.costs import next_costs
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.notes import (
     evidence_note,
@@ -130,7 +132,9 @@ def decide(ledger: Ledger, number: int) -> Steps:
         plan = msgspec.structs.replace(plan, methods=())
     facts = ledger.versions[number]
     folder = f"v{number}"
-    yield put(f"{folder}/roofline.json", roofline_note(ledger, facts, _own(facts, advice), budget))
+    if facts.advice is not None:
+        yield put(f"{folder}/roofline.json", roofline_note(ledger, facts, facts.advice, budget))
+    yield MakeAnalysis(version=number, base=facts.base)
     yield ledger.progress("roofline", number, f"limiter {advice.roofline.limiter}", done=True)
     evidence = evidence_note(number, advice, plan, stop)
     yield put(f"{folder}/kbs_evidence.md", evidence_text(evidence))
@@ -143,11 +147,6 @@ def decide(ledger: Ledger, number: int) -> Steps:
     told = ", ".join(row.method for row in plan.methods) or (stop.reason if stop else "nothing")
     yield ledger.progress("plan", number, told, done=True)
     return Decision(base=base, plan=plan, budget=budget, stop=stop, remeasure=ledger.remeasure)
-
-
-def _own(facts: Facts, advice: Advice) -> Advice:
-    """A version's own diagnosis; that of the best one where it could not be diagnosed."""
-    return facts.advice or advice
 
 
 def plan_for(ledger: Ledger, base: Facts, advice: Advice) -> tuple[Plan, Budget]:
@@ -198,6 +197,7 @@ def standing(ledger: Ledger, base: Facts, advice: Advice, plan: Plan) -> Standin
         allowed=ledger.allowed,
         gpu_seconds=ledger.state.gpu_seconds_used,
         gpu_seconds_allowed=ledger.settings.gpu_seconds,
+        next_costs=next_costs(ledger),
         asked_to_stop=ledger.finishing,
         plannable=bool(plan.methods),
         plannable_why=_why_empty(advice, plan),

@@ -9,7 +9,6 @@ from kbs_engine.loop.deciding import Decision
 from kbs_engine.loop.exploring import Explored
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.recording import failed_outcomes
-from kbs_engine.loop.texts import failed_text
 from kbs_engine.plans import Plan
 from kbs_engine.run.records import (
     Correctness,
@@ -44,7 +43,6 @@ def fail(ledger: Ledger, number: int, decision: Decision, explored: Explored) ->
         for row in plan.methods
     )
     ledger.update(verdicts=(*ledger.state.verdicts, *rows))
-    yield put(f"v{number}/analysis.md", failed_text(number, explored.feedback, explored.tries))
     yield put(f"memory/v{number}.json", failed_memory(number, plan, explored.feedback))
     yield Remember(version=number, outcomes=failed_outcomes(ledger, number, base, plan, why))
     yield ledger.save()

@@ -72,6 +72,8 @@ class Ledger:
         self.attempts = 0
         self.allowed = begin.settings.iterations
         self.blocks = 0
+        self.dearest = 0.0
+        """GPU seconds of the dearest version so far."""
         self.orders = 0
         self.baselines: dict[str, float] = {}
         """Median time of each library baseline, in ns."""
@@ -126,8 +128,7 @@ class Ledger:
 
     def spend(self, result: Result) -> None:
         """Count the GPU time that a job tells."""
-        value = result.value or {}
-        told = value.get("gpu_time_s") or (value.get("elapsed_s") if "rounds" in value else None)
+        told = (result.value or {}).get("gpu_time_s")
         if told:
             used = self.state.gpu_seconds_used + float(told)
             self.state = msgspec.structs.replace(self.state, gpu_seconds_used=used)

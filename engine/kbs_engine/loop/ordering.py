@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kbs_engine.loop.actions import RecordEpoch
 from kbs_engine.loop.asks import OrdersGiven
 from kbs_engine.loop.ledger import Ledger, Steps
 from kbs_engine.loop.parts import Order
@@ -23,7 +24,7 @@ def follow(ledger: Ledger, given: OrdersGiven) -> Steps:
             told = ", ".join(f"v{n}" for n in sorted(ledger.masked)) or "nothing"
             yield ledger.progress("record", ledger.best, f"fresh start: masked {told}")
         elif order.kind == "set":
-            _change(ledger, order)
+            yield from _change(ledger, order)
     if given.orders and not ledger.finishing:
         ledger.update(ended="")
     yield ledger.save()
@@ -37,7 +38,7 @@ def _settle(ledger: Ledger, changes: dict[str, object]) -> Settings:
     return ledger.settings
 
 
-def _change(ledger: Ledger, order: Order) -> None:
+def _change(ledger: Ledger, order: Order) -> Steps:
     """Other settings; a new epoch when a fixed one differs, which begins with a re-measurement."""
     before = ledger.settings
     after = _settle(ledger, order.changes)
@@ -55,3 +56,4 @@ def _change(ledger: Ledger, order: Order) -> None:
     )
     ledger.update(epoch=number, epochs=(*ledger.state.epochs, epoch))
     ledger.attempts, ledger.baselines, ledger.remeasure = 0, {}, True
+    yield RecordEpoch(number=number, settings=after)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from kbs_engine.jobs import Count, Probe
-from kbs_engine.loop.actions import MakeFront
+from kbs_engine.loop.actions import MakeFront, RecordEpoch
 from kbs_engine.loop.asks import Describe, Described
 from kbs_engine.loop.ledger import Ledger, Steps, put
 from kbs_engine.loop.measuring import run_jobs
@@ -28,6 +28,7 @@ def prepare(ledger: Ledger) -> Steps:
     )
     ledger.described, ledger.chip = described, described.limits
     _settle(ledger, machine)
+    yield RecordEpoch(number=0, settings=ledger.settings)
     env = environment(ledger, probed.provenance.date)
     yield put("env.json", env)
     yield ledger.save()

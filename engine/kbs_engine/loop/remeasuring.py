@@ -17,10 +17,8 @@ from kbs_engine.loop.measuring import (
 )
 from kbs_engine.loop.parts import Offered
 from kbs_engine.loop.recording import memory_record
-from kbs_engine.loop.texts import analysis_text
 from kbs_engine.loop.verifying import verify
 from kbs_engine.loop.version_files import (
-    champion_bench,
     methods_file,
     write_measured,
     write_profile,
@@ -76,8 +74,6 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     ledger.update(best_version=following, best_ns=facts.median_ns)
     yield from diagnose(ledger, facts)
     told = f"v{base.number} measured again in epoch {ledger.state.epoch}"
-    text = analysis_text(following, champion_bench(ledger, facts), told, attributed)
-    yield put(f"v{following}/analysis.md", text)
     record = memory_record(ledger, facts, attributed, told)
     yield put(f"memory/v{following}.json", record)
     yield ledger.save()

@@ -32,6 +32,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     allowed: int = 3
     gpu_seconds: float = 0.0
     gpu_seconds_allowed: float | None = None
+    next_costs: float = 0.0
+    """GPU seconds that one more version and the final benchmark will take, as far as is known."""
     asked_to_stop: bool = False
     plannable: bool = True
     """Whether a method or an untried tunable is left above the bar."""
@@ -57,8 +59,11 @@ def _rules(at: Standing) -> Iterator[Stop]:
     if at.attempts >= at.allowed:
         yield Stop(reason="iterations_done", detail=f"{at.attempts} versions tried")
     allowed = at.gpu_seconds_allowed
-    if allowed is not None and at.gpu_seconds >= allowed:
-        told = f"{at.gpu_seconds:.1f} s of GPU time spent, {allowed:.1f} s allowed"
+    if allowed is not None and at.gpu_seconds + at.next_costs > allowed:
+        told = (
+            f"{at.gpu_seconds:.1f} s of GPU time spent, about {at.next_costs:.1f} s for one more "
+            f"version, {allowed:.1f} s allowed"
+        )
         yield Stop(reason="budget_spent", detail=told)
     if not at.plannable:
         told = at.plannable_why or "no method is left above the bar"

@@ -7,7 +7,8 @@ import msgspec
 from kbs_engine.loop.actions import PutBlob
 from kbs_engine.loop.deciding import Decision
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
-from kbs_engine.loop.texts import correctness_text
+from kbs_engine.plans import Skipped
+from kbs_engine.reports import correctness
 from kbs_engine.run.benches import build_bench
 from kbs_engine.run.judged import MethodsFile, Ranked, VersionMethod
 from kbs_engine.run.records import Bench
@@ -40,11 +41,18 @@ def methods_file(
             )
             for row in held
         ),
-        skipped=plan.skipped,
+        skipped=(
+            *plan.skipped,
+            *(_left_out(row.method) for row in plan.methods if row not in held),
+        ),
         ranking=tuple(Ranked(method=row.method, axis=row.axis, score=row.score) for row in ranked),
         inherited=base.applied,
         proposer=ledger.settings.proposer,
     )
+
+
+def _left_out(method: str) -> Skipped:
+    return Skipped(method=method, reason="planned, but no right branch contains it")
 
 
 def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
@@ -67,9 +75,10 @@ def write_measured(ledger: Ledger, facts: Facts) -> Steps:
     """Kernel, bench.json and correctness.md."""
     folder = f"v{facts.number}"
     yield PutBlob(path=f"{folder}/{ledger.settings.kernel_file}", sha256=facts.source.sha256)
-    yield put(f"{folder}/bench.json", champion_bench(ledger, facts))
+    bench = champion_bench(ledger, facts)
+    yield put(f"{folder}/bench.json", bench)
     if facts.checked is not None:
-        text = correctness_text(facts.number, facts.checked, facts.sanitized)
+        text = correctness(bench, ledger.settings.kernel_file)
         yield put(f"{folder}/correctness.md", text)
 
 

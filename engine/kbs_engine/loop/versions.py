@@ -9,7 +9,12 @@ from kbs_engine.loop.ablating import ablate
 from kbs_engine.loop.actions import MakeFront
 from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
 from kbs_engine.loop.deciding import Decision, diagnose
-from kbs_engine.loop.exploring import Explored, Tried, explore, frontier_of
+from kbs_engine.loop.exploring import (
+    Explored,
+    Tried,
+    explore,
+    frontier_of,
+)
 from kbs_engine.loop.failing import fail
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import (
@@ -22,10 +27,8 @@ from kbs_engine.loop.measuring import (
     time_with,
 )
 from kbs_engine.loop.recording import memory_record, outcomes, verdicts_of
-from kbs_engine.loop.texts import analysis_text
 from kbs_engine.loop.verifying import verify
 from kbs_engine.loop.version_files import (
-    champion_bench,
     methods_file,
     write_measured,
     write_profile,
@@ -52,7 +55,6 @@ def first_version(ledger: Ledger) -> Steps:
     if facts.median_ns is None or refused is not None:
         ledger.update(ended="stopped")
         why = (facts.checked.reason if facts.checked else "") or (refused.reason if refused else "")
-        yield put("v0/analysis.md", f"# Analysis of v0\n\n- the baseline is refused: {why}\n")
         yield ledger.save()
         yield ledger.progress("measure", 0, f"the baseline is refused: {why}", done=True)
         return False
@@ -62,9 +64,6 @@ def first_version(ledger: Ledger) -> Steps:
     yield from profile(ledger, facts)
     yield from write_profile(facts)
     yield from diagnose(ledger, facts)
-    yield put(
-        "v0/analysis.md", analysis_text(0, champion_bench(ledger, facts), "the baseline", None)
-    )
     yield put("memory/v0.json", memory_record(ledger, facts, None, "the baseline"))
     yield ledger.save()
     yield MakeFront(described=ledger.described, baseline=True)
@@ -86,6 +85,7 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
     """Make the version after ``number``; returns its number, whether it got better or not."""
     following = number + 1
     ledger.attempts += 1
+    before = ledger.state.gpu_seconds_used
     explored: Explored = yield from explore(ledger, following, decision)
     champion, facts = yield from _champion(ledger, following, decision, explored)
     frontier = frontier_of(following, explored, champion)
@@ -93,8 +93,9 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
     yield put(f"v{following}/methods.json", methods_file(ledger, following, decision, facts))
     if champion is None:
         yield from fail(ledger, following, decision, explored)
-        return following
-    yield from _measured(ledger, facts, decision, champion, explored.tries)
+    else:
+        yield from _measured(ledger, facts, decision, champion, explored.tries)
+    ledger.dearest = max(ledger.dearest, ledger.state.gpu_seconds_used - before)
     return following
 
 
@@ -119,8 +120,10 @@ def _champion(ledger: Ledger, number: int, decision: Decision, explored: Explore
         if refused is None:
             yield ledger.progress("champion", number, f"{facts.median_ns:.0f} ns", done=True)
             return branch, facts
+        branch.blocks += [facts.time] if facts.time else []
         branch.reason = refused.reason or ""
         branch.fault = f"{refused.reason}: {refused.detail}".rstrip(": ")
+        yield from write_branches(ledger, number, [branch])
     return None, None
 
 
@@ -149,8 +152,6 @@ def _measured(
     enter(ledger, facts, tries)
     ledger.update(verdicts=(*ledger.state.verdicts, *verdicts_of(number, attributed)))
     yield from diagnose(ledger, facts)
-    text = analysis_text(number, champion_bench(ledger, facts), compared, attributed)
-    yield put(f"v{number}/analysis.md", text)
     yield put(f"memory/v{number}.json", memory_record(ledger, facts, attributed, compared))
     yield Remember(version=number, outcomes=outcomes(ledger, facts, base, attributed))
     _tuned(base, champion, facts)
