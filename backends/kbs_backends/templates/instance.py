@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -75,18 +75,29 @@ def _python_block(
     options = [
         f"{name}={value!r}" for name, value in match.options.items() if name in template.options
     ]
+    return _entry(", ".join([*given, *options]), arguments, outputs)
+
+
+def _entry(call: str, arguments: Sequence[Argument], outputs: Sequence[str]) -> str:
+    setup = python_setup(arguments, outputs)
+    return f"{setup}\n\n\ndef run_kernel(**kwargs):\n    launch({call})\n"
+
+
+def python_setup(arguments: Sequence[Argument], outputs: Sequence[str]) -> str:
+    """A ``setup`` with the task's shapes; it uses ``torch`` and ``DEVICE`` of its module."""
     lines = [
         "def setup(**dims):",
         '    """Arguments of the task\'s shapes. A check draws its own."""',
         "    inputs = {}",
         *(f"    inputs[{one.name!r}] = {_made(one)}" for one in arguments),
         f'    return {{"inputs": inputs, "outputs": {list(outputs)!r}}}',
-        "",
-        "",
-        "def run_kernel(**kwargs):",
-        f"    launch({', '.join([*given, *options])})",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
+
+
+def place(text: str, call: str, arguments: Sequence[Argument], outputs: Sequence[str]) -> str:
+    """A Python source with its adapter block made: ``call`` are the arguments of ``launch``."""
+    return _BLOCK.sub(lambda _: _entry(call, arguments, outputs), text, count=1)
 
 
 def _made(one: Argument) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from kbs_backends.tasks.base import Inputs, Reference
+from kbs_backends.templates.trace import read_tensors, trace
 
 if TYPE_CHECKING:
     import torch
@@ -90,25 +91,13 @@ def pointwise_kernel(reference: Reference, inputs: Inputs) -> Pointwise | NotPoi
     """The kernel for ``reference`` on arguments like ``inputs``, or why there is none."""
     import torch
 
-    outputs = set(reference.output_names)
     tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
-    read = [name for name in tensors if name not in outputs]
-    graph = _trace(reference, inputs, read)
+    read = read_tensors(reference, inputs)
+    graph = trace(reference, inputs, read)
     shapes = {tuple(tensors[name].shape) for name in reference.output_names if name in tensors}
     if len(shapes) != 1 or not read:
         return NotPointwise(why="the outputs have several shapes, or nothing is read")
     return _Writer(shapes.pop(), read, reference.output_names).write(graph, tensors)
-
-
-def _trace(reference: Reference, inputs: Inputs, read: Sequence[str]) -> torch.fx.GraphModule:
-    from torch.fx.experimental.proxy_tensor import make_fx
-
-    def call(*given: torch.Tensor) -> list[torch.Tensor]:
-        results = reference.eager({**inputs, **dict(zip(read, given, strict=True))})
-        return [results[name] for name in reference.output_names]
-
-    traced: torch.fx.GraphModule = make_fx(call)(*(inputs[name] for name in read))
-    return traced
 
 
 class _Writer:
@@ -174,6 +163,8 @@ class _Writer:
 
     def _operation(self, node: torch.fx.Node) -> None:
         name = str(node.target).split(".")[-2] if "." in str(node.target) else str(node.target)
+        if name in {"empty", "empty_strided"}:
+            return  # a buffer that is written before it is read
         write = _SPECIAL.get(name)
         if write is not None:
             text = write(self, node)

@@ -1,0 +1,147 @@
+"""A first correct kernel for a reference: a template, an elementwise kernel, or torch.compile's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from kbs_backends.baseline.inductor import compiled_kernel
+from kbs_backends.tasks.base import Inputs, Reference
+from kbs_backends.templates import (
+    Match,
+    arguments_of,
+    choose_templates,
+    find_matches,
+    instantiate,
+)
+from kbs_backends.templates.instance import place
+from kbs_backends.templates.pointwise import NotPointwise, pointwise_kernel
+from kbs_engine.errors import MeasurementError, RefusedError
+from kbs_engine.templates import Template
+from kbs_engine.vocabulary import Language
+
+Origin = Literal["template", "elementwise", "torch.compile"]
+SEED = 20
+"""Seed of the example values; no secret, nobody is judged by them."""
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel that was written for a task; not yet checked."""
+
+    text: str
+    language: Language
+    origin: Origin
+    template: str = ""
+    match: Match | None = None
+    tried: tuple[str, ...] = ()
+    """What was tried before, and why it does not fit."""
+
+    @property
+    def suffix(self) -> str:
+        """The ending of its file."""
+        return ".cu" if self.language in {"cuda-cpp", "cutlass"} else ".py"
+
+
+def make_baseline(
+    reference: Reference,
+    templates: Sequence[Template],
+    *,
+    languages: Sequence[str] = (),
+    arch: str = "",
+    device: str = "cpu",
+) -> Baseline:
+    """The first of: a template that fits, one elementwise kernel, torch.compile's own code.
+
+    Args:
+        reference: the task, bound to its dims. It is run.
+        templates: of the wiki.
+        languages: wanted, in order of preference; empty for any, Triton first.
+        arch: of the GPU, for templates that need one.
+        device: where the reference runs: ``cuda``, or ``cpu``.
+
+    Raises:
+        RefusedError: nothing fits; every reason is in the message.
+    """
+    inputs = reference.make_inputs(SEED, "setup", device)
+    tried: list[str] = []
+    wanted = tuple(languages) or ("triton", "cuda-cpp", "cutlass")
+    found = _from_template(reference, templates, inputs, wanted, arch, device, tried)
+    if found is None and "triton" in wanted:
+        found = _elementwise(reference, inputs, tried) or _generated(
+            reference, inputs, device, tried
+        )
+    if found is None:
+        raise RefusedError(
+            "no first kernel can be made: " + "; ".join(tried),
+            remedy="write one by hand, or allow another language with --language",
+        )
+    return msgspec.structs.replace(found, tried=tuple(tried))
+
+
+def _from_template(
+    reference: Reference,
+    templates: Sequence[Template],
+    inputs: Inputs,
+    wanted: Sequence[str],
+    arch: str,
+    device: str,
+    tried: list[str],
+) -> Baseline | None:
+    matches = find_matches(reference, op=declared_op(reference), device=device)
+    if not matches:
+        tried.append("the reference computes none of the operations that templates have")
+        return None
+    dtypes = {
+        name: str(value.dtype).removeprefix("torch.")
+        for name, value in inputs.items()
+        if hasattr(value, "dtype")
+    }
+    choices = choose_templates(templates, matches, dtypes, languages=wanted, arch=arch)
+    tried += [f"{one.template}: {reason}" for one in choices for reason in one.refused]
+    fitting = [one for one in choices if not one.refused]
+    by_id = {template.id: template for template in templates}
+    fitting.sort(key=lambda one: (wanted.index(by_id[one.template].language), one.template))
+    if not fitting:
+        if not choices:
+            tried.append(f"no template of {matches[0].op} in {', '.join(wanted)}")
+        return None
+    template, match = by_id[fitting[0].template], fitting[0].match
+    text = instantiate(template, match, arguments_of(inputs), tuple(reference.output_names))
+    return Baseline(
+        text=text, language=template.language, origin="template", template=template.id,
+        match=match,
+    )  # fmt: skip
+
+
+def _elementwise(reference: Reference, inputs: Inputs, tried: list[str]) -> Baseline | None:
+    made = pointwise_kernel(reference, inputs)
+    if isinstance(made, NotPointwise):
+        tried.append(f"not elementwise: {made.why}")
+        return None
+    call = ", ".join(f'kwargs["{name}"]' for name in (*made.inputs, *made.outputs))
+    text = place(made.text, call, arguments_of(inputs), made.outputs)
+    return Baseline(text=text, language="triton", origin="elementwise")
+
+
+def _generated(
+    reference: Reference, inputs: Inputs, device: str, tried: list[str]
+) -> Baseline | None:
+    if device != "cuda":
+        tried.append("torch.compile: needs an NVIDIA GPU to generate Triton")
+        return None
+    try:
+        text = compiled_kernel(reference, inputs, arguments_of(inputs), device)
+    except MeasurementError as problem:
+        tried.append(problem.message)
+        return None
+    return Baseline(text=text, language="triton", origin="torch.compile")
+
+
+def declared_op(reference: Any) -> str:
+    """``op = "softmax"`` of a ref.py; empty where it declares none."""
+    function = getattr(reference, "function", None)
+    names = getattr(function(), "__globals__", {}) if function else {}
+    found = names.get("op", "")
+    return found if isinstance(found, str) else ""
