@@ -37,7 +37,7 @@ class Owner:
         channel = self._started()
         try:
             channel.send(request)
-            return channel.receive(Reply)
+            reply: Reply = channel.receive(Reply)
         except (ClosedError, WireError, SilenceError) as problem:
             how = self._end()
             raise MeasurementError(
@@ -45,6 +45,7 @@ class Owner:
                 remedy="submit the job again: a new one is started; look at the kernel log when "
                 "it happens twice",
             ) from problem
+        return reply
 
     def close(self) -> None:
         """End the owner and all that it started."""

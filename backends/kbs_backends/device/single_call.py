@@ -81,10 +81,10 @@ def _range(device: str) -> Iterator[None]:
 
     torch.cuda.set_device(device)
     torch.cuda.synchronize()
-    torch.cuda.profiler.start()
+    torch.cuda.profiler.start()  # type: ignore[no-untyped-call]
     yield
     torch.cuda.synchronize()
-    torch.cuda.profiler.stop()
+    torch.cuda.profiler.stop()  # type: ignore[no-untyped-call]
 
 
 if __name__ == "__main__":

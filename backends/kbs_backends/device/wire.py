@@ -13,13 +13,12 @@ import socket
 import struct
 import time
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
 _LENGTH = struct.Struct("<I")
 MAX_FDS = 8
-M = TypeVar("M")
 
 
 class ClosedError(Exception):
@@ -63,7 +62,7 @@ class Channel:
         except OSError as problem:
             raise ClosedError(str(problem)) from problem
 
-    def receive(self, kind: type[M] | Any, timeout_s: float | None = None) -> M:
+    def receive(self, kind: Any, timeout_s: float | None = None) -> Any:
         """The next message; SilenceError, ClosedError or WireError when there is none."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while not self.pending:
@@ -85,7 +84,7 @@ class Channel:
         self._buffer += data
         self._size()
 
-    def take(self, kind: type[M] | Any) -> M:
+    def take(self, kind: Any) -> Any:
         """Decode the message that ``pending`` announced."""
         size = self._size()
         if size is None:
@@ -93,7 +92,7 @@ class Channel:
         data = bytes(self._buffer[_LENGTH.size : size])
         del self._buffer[:size]
         try:
-            return msgspec.msgpack.decode(data, type=kind)  # type: ignore[no-any-return]
+            return msgspec.msgpack.decode(data, type=kind)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as problem:
             raise WireError(f"not a message: {problem}") from problem
 

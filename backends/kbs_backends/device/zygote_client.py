@@ -138,13 +138,14 @@ class Zygote:
         try:
             channel = self._greeted_channel()
             channel.send(message, fds)
-            return channel.receive(FromZygote, ANSWER_S)
+            answer: FromZygote = channel.receive(FromZygote, ANSWER_S)
         except (ClosedError, SilenceError, WireError) as problem:
             self.close()
             raise MeasurementError(
                 f"the process that starts candidates ended ({problem})",
                 remedy="submit the job again: a new one is started",
             ) from problem
+        return answer
 
 
 def remove_folder(folder: Path) -> None:

@@ -94,7 +94,7 @@ class CudaOwner:
                 remedy="give --gpu an index below that",
             )
         torch.cuda.set_device(gpu)
-        torch.cuda.init()
+        torch.cuda.init()  # type: ignore[no-untyped-call]
         self.torch_device = f"cuda:{gpu}"
         properties = torch.cuda.get_device_properties(gpu)
         self._properties = properties

@@ -30,7 +30,7 @@ class CudaWorker:
     def __init__(self, gpu: int) -> None:
         """Open the context in this process (the zygote has none)."""
         torch.cuda.set_device(gpu)
-        torch.cuda.init()
+        torch.cuda.init()  # type: ignore[no-untyped-call]
         self.torch_device = f"cuda:{gpu}"
         self._driver = driver()
         self._driver.call("cuCtxSetLimit", LIMIT_PERSISTING_L2, 0)
