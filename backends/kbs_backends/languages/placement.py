@@ -57,10 +57,8 @@ def _placement_mode(target: str, *, pretend: bool) -> Any:
     from torch.overrides import TorchFunctionMode
 
     cuda = torch.device("cuda", 0)
-    claims: dict[Any, Any] = {
-        torch.Tensor.is_cuda.__get__: True,
-        torch.Tensor.device.__get__: cuda,  # type: ignore[attr-defined]
-    }
+    properties: Any = torch.Tensor
+    claims = {properties.is_cuda.__get__: True, properties.device.__get__: cuda}
 
     class Placement(TorchFunctionMode):
         def __torch_function__(

@@ -7,10 +7,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbs_backends.languages.user_code import failures_by_line, import_file
 from kbs_engine.errors import InputError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 SETUP, RUN = "setup", "run_kernel"
 Dims = Mapping[str, int | float | str | bool]
@@ -32,7 +35,7 @@ class PythonKernel:
         self.arguments = _named_arguments(self._run)
 
     @classmethod
-    def load(cls, source: Path, name: str = "") -> PythonKernel:
+    def load(cls, source: Path, name: str = "") -> Self:
         """Import ``source`` and check it."""
         return cls(source, import_file(source, name))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from kbs_backends.languages.machine_code import listings_of
 from kbs_backends.languages.placement import PretendChip, without_gpu
 from kbs_backends.languages.python_kernel import PythonKernel, call_setup
 from kbs_backends.languages.sources import read_source
-from kbs_backends.languages.triton_launches import Launched, launches_for
+from kbs_backends.languages.triton_launches import Launched, launches_for, pinned_configuration
 from kbs_backends.languages.user_code import failures_by_line, import_file
 from kbs_engine.errors import InputError, MeasurementError, UsageError
 from kbs_engine.results import Compiled, CompileMessage, KernelResources
@@ -85,9 +86,32 @@ class Triton:
         )
 
     def load(self, source: Path, artifact: Path | None = None, *, name: str = "") -> PythonKernel:
-        """``run_kernel``; Triton compiles at its first call."""
+        """``run_kernel``; Triton compiles at its first call.
+
+        In the interpreter (TRITON_INTERPRET=1) autotuned kernels take their first configuration.
+        """
         del artifact
-        return PythonKernel.load(source, name)
+        kind = InterpretedKernel if os.environ.get("TRITON_INTERPRET") == "1" else PythonKernel
+        return kind.load(source, name)
+
+
+class InterpretedKernel(PythonKernel):
+    """A kernel that Triton's interpreter runs on CPU tensors."""
+
+    def __call__(self, **inputs: Any) -> object:
+        """Run once."""
+        with pinned_configuration():
+            return super().__call__(**inputs)
+
+    def prepare(self, **inputs: Any) -> Callable[[], object]:
+        """One run with these arguments."""
+        bare = super().prepare(**inputs)
+
+        def call() -> object:
+            with pinned_configuration():
+                return bare()
+
+        return call
 
 
 def triton_version() -> str:

@@ -54,16 +54,34 @@ def target_of(arch: str) -> Any:
 
 
 @contextlib.contextmanager
+def pinned_configuration() -> Iterator[None]:
+    """Autotuned kernels take their first configuration: nothing is benchmarked.
+
+    For compiling and interpreting, where there is nothing to measure, and under a profiler,
+    whose counters a benchmark would fill.
+    """
+    from triton.runtime.autotuner import Autotuner
+
+    tune = Autotuner.run
+
+    def first(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with mock.patch.object(self, "configs", self.configs[:1]):
+            return tune(self, *args, **kwargs)
+
+    with mock.patch.object(Autotuner, "run", first):
+        yield
+
+
+@contextlib.contextmanager
 def launches_for(arch: str) -> Iterator[list[Launched]]:
     """Within this context every Triton launch is compiled for ``arch`` and listed, not run."""
     from triton import knobs
     from triton.runtime import driver as drivers
-    from triton.runtime.autotuner import Autotuner
     from triton.runtime.jit import JITFunction
 
     target = target_of(arch)
     found: list[Launched] = []
-    run, tune = JITFunction.run, Autotuner.run
+    run = JITFunction.run
 
     def captured(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         del warmup
@@ -73,17 +91,13 @@ def launches_for(arch: str) -> Iterator[list[Launched]]:
         found.append(_launched(self, compiled, target))
         return compiled
 
-    def first_configuration(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with mock.patch.object(self, "configs", self.configs[:1]):
-            return tune(self, *args, **kwargs)
-
     before = drivers._active  # noqa: SLF001 - there is no reader of it that makes no driver
     drivers.set_active(_CrossDriver(target))
     try:
         with (
             mock.patch.dict(os.environ),
             mock.patch.object(JITFunction, "run", captured),
-            mock.patch.object(Autotuner, "run", first_configuration),
+            pinned_configuration(),
             mock.patch.object(knobs.runtime, "interpret", False),
         ):
             os.environ.pop("TRITON_INTERPRET", None)
