@@ -1,0 +1,93 @@
+"""kbs baseline: a first correct kernel from PyTorch code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from kbs.context import Context, pass_context
+from kbs.measuring.dims import FREE_DIMS, dims_options, read_dims
+from kbs.subjects import LanguageType
+from kbs_engine.durable import write_whole
+from kbs_engine.errors import UsageError
+
+if TYPE_CHECKING:
+    from kbs_backends.baseline import Baseline
+
+
+@click.command(
+    "baseline",
+    context_settings=FREE_DIMS,
+    epilog="Example: kbs baseline ref.py --dims M=4096,N=4096 --language triton -o kernel.py",
+)
+@click.argument("reference", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@dims_options
+@click.option(
+    "--language", "--implementation", "--backend", "languages", multiple=True,
+    type=LanguageType(), help="Wanted language, in order of preference. Default: Triton first.",
+)  # fmt: skip
+@click.option("--arch", default="", help="Architecture that the kernel must run on: sm_90a.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="File to write. Default: kernel.*"
+)
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@pass_context
+def command(
+    context: Context,
+    *,
+    reference: Path,
+    dims: tuple[str, ...],
+    free: tuple[str, ...],
+    languages: tuple[str, ...],
+    arch: str,
+    output: Path | None,
+    force: bool,
+) -> None:
+    """Write a first kernel for a reference: from a template, else elementwise, else torch.compile.
+
+    The reference is run. The kernel is as correct as its check says: run kbs check on it.
+    Exit 1 when nothing fits, with every reason.
+    """
+    import torch
+
+    from kbs_backends.baseline import make_baseline
+    from kbs_backends.tasks import load_reference
+    from kbs_ingest.wiki.examples import load_templates
+
+    found = make_baseline(
+        load_reference(reference, read_dims(dims, free)),
+        load_templates(context.roots),
+        languages=languages,
+        arch=arch,
+        device="cuda" if torch.cuda.is_available() else "cpu",
+    )
+    path = output or Path(f"kernel{found.suffix}")
+    if path.exists() and not force:
+        raise UsageError(
+            "the file is there already", where=str(path), remedy="name another, or use --force"
+        )
+    write_whole(path, found.text)
+    _show(context, found, path, reference)
+
+
+def _show(context: Context, found: Baseline, path: Path, reference: Path) -> None:
+    if context.json:
+        shape = {
+            "file": str(path), "language": found.language, "origin": found.origin,
+            "template": found.template or None, "tried": list(found.tried),
+            "match": msgspec.to_builtins(found.match),
+        }  # fmt: skip
+        context.print_json(shape)
+        return
+    source = f"template {found.template}" if found.template else found.origin
+    click.echo(f"{path}: {found.language}, from {source}")
+    if found.match is not None:
+        names = ", ".join(f"{role} is {name}" for role, name in found.match.names.items())
+        click.echo(f"  {found.match.op}: {names}")
+    if context.verbosity > 0:
+        for text in found.tried:
+            click.echo(f"  not used: {text}")
+    click.echo(f"  check it: kbs check {path} --ref {reference}")

@@ -1,0 +1,78 @@
+"""kbs baseline from outside, and the dims that every measuring command takes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbs.measuring.dims import read_dims
+from kbs_engine.errors import UsageError
+
+REFERENCE = """
+import torch
+def setup(M=8, N=40, **dims):
+    return {"inputs": {"x": torch.randn(M, N), "y": torch.empty(M, N)}, "outputs": ["y"]}
+def reference(x, y, **kwargs):
+    y.copy_(torch.softmax(x, -1))
+"""
+
+
+@pytest.fixture
+def ref(tmp_path):
+    path = tmp_path / "ref.py"
+    path.write_text(REFERENCE)
+    return path
+
+
+def test_a_kernel_is_written_and_told(kbs, ref, tmp_path):
+    ran = kbs("baseline", str(ref), "--M=16", "-o", str(tmp_path / "k.py"), "--json")
+    assert ran.code == 0, ran.err
+    assert ran.json["origin"] == "template"
+    assert ran.json["match"]["dims"] == {"M": 16, "N": 40}
+    assert "def run_kernel" in (tmp_path / "k.py").read_text()
+
+
+def test_a_file_that_is_there_is_kept(kbs, ref, tmp_path):
+    (tmp_path / "k.py").write_text("mine")
+    ran = kbs("baseline", str(ref), "-o", str(tmp_path / "k.py"))
+    assert ran.code == 2
+    assert "--force" in ran.err
+    assert (tmp_path / "k.py").read_text() == "mine"
+
+
+def test_what_nothing_fits_is_a_no_with_reasons(kbs, tmp_path):
+    (tmp_path / "ref.py").write_text(REFERENCE.replace("torch.softmax(x, -1)", "x.sort(-1)[0]"))
+    ran = kbs("baseline", str(tmp_path / "ref.py"), "-o", str(tmp_path / "k.py"))
+    assert ran.code == 1
+    assert "sort is not elementwise" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("dims", "free", "expected"),
+    [
+        (["M=4096,N=4_096"], [], {"M": 4096, "N": 4096}),
+        (['{"M": 8, "causal": true}'], [], {"M": 8, "causal": True}),
+        ([], ["--M=8", "--eps", "1e-5", "--kind=sum"], {"M": 8, "eps": 1e-5, "kind": "sum"}),
+        (["M=8"], ["--M=8"], {"M": 8}),
+    ],
+)
+def test_dims_are_read_in_every_form(dims, free, expected):
+    assert read_dims(dims, free) == expected
+
+
+@pytest.mark.parametrize(
+    ("dims", "free"),
+    [(["M"], []), (["M="], []), (["=3"], []), (["{"], []), (['{"M": [1]}'], []),
+     ([], ["M=3"]), ([], ["--M"]), ([], ["--M", "--N"]), (["M=1"], ["--M=2"])],
+)  # fmt: skip
+def test_what_is_no_dim_is_refused_with_the_form(dims, free):
+    with pytest.raises(UsageError) as caught:
+        read_dims(dims, free)
+    assert caught.value.remedy
+
+
+@given(st.dictionaries(st.from_regex(r"[A-Z][A-Z0-9_]{0,5}", fullmatch=True), st.integers()))
+def test_whole_numbers_come_back_as_they_are(dims):
+    text = ",".join(f"{name}={value}" for name, value in dims.items())
+    assert read_dims([text]) == dims
