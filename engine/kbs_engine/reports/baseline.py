@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from kbs_engine.reports.correctness import worst_rel_err
 from kbs_engine.reports.roofline import gaps_text, roofline_text
 from kbs_engine.reports.text import (
@@ -46,9 +48,10 @@ def baseline_report(view: RunView) -> str | None:
 def arms_table(bench: Bench) -> str:
     """Times of every arm of a bench."""
     headers = ("Arm", "Median", "Mean", "p20", "p80", "Min", "Max", "Std", "Samples")
+    names = arm_names(bench)
     rows = [
         (
-            arm.name,
+            names[arm.sha256 or arm.name],
             *(time(getattr(arm, f"{name}_ns"))
               for name in ("median", "mean", "p20", "p80", "min", "max", "std")),
             str(arm.count),
@@ -60,7 +63,7 @@ def arms_table(bench: Bench) -> str:
 
 def compared_table(bench: Bench) -> str:
     """The bench's kernel against every other arm; above 1, the kernel is the faster one."""
-    names = {arm.sha256: arm.name for arm in bench.arms if arm.sha256}
+    names = arm_names(bench)
     rows = [
         (
             names.get(row.b, row.b),
@@ -71,3 +74,14 @@ def compared_table(bench: Bench) -> str:
         for row in bench.comparisons
     ]
     return table(("Against", "Kernel is faster by", "Noise", "Smallest effect seen"), rows)
+
+
+def arm_names(bench: Bench) -> dict[str, str]:
+    """How arms are called, by hash or baseline name: the hash is added where names repeat."""
+    again = Counter(arm.name for arm in bench.arms)
+    return {
+        arm.sha256 or arm.name: arm.name
+        if again[arm.name] == 1
+        else f"{arm.name} ({arm.sha256[:8]}{', this kernel' * (arm.sha256 == bench.source_sha256)})"
+        for arm in bench.arms
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kbs_engine.reports.analysis import lessons
+from kbs_engine.reports.baseline import arm_names
 from kbs_engine.reports.text import (
     NOT_COLLECTED,
     NOT_FOUND,
@@ -45,7 +46,7 @@ def headline(view: RunView) -> str:
     bench, state = view.benchmark, view.state
     if bench is None:
         return f"No benchmark was made; the best version is v{state.best_version}."
-    names = {arm.sha256: arm.name for arm in bench.arms if arm.sha256}
+    names = arm_names(bench)
     own = bench.own()
     lines = [f"best correct version: v{bench.version}, {time(own.median_ns if own else None)}"]
     for row in bench.comparisons:

@@ -11,10 +11,8 @@ from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.gate.rules.numbers import check_bench
 from kbs_engine.gate.rules.raw_samples import changed_answers
 from kbs_engine.reports.registry import RUN_REPORTS, VERSION_REPORTS
-from kbs_engine.run.files import read_text
-
-NOTES_MARK = "<!-- notes -->"
-"""What a person adds below this line is theirs: no number there is the harness's."""
+from kbs_engine.reports.text import NOTES
+from kbs_engine.run.files import read_bytes, read_text, sha256_of
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -26,7 +24,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
         yield from changed_answers(context, ((path, r) for r in (*bench.blocks, *bench.checks)))
     for name, make in RUN_REPORTS.items():
         path = context.run.root / name
-        if path.is_file():
+        if path.is_file() and not _of_before(context, path):
             yield from _same(context, path, make(context.view))
     for view in context.view.versions:
         if view.number <= context.number:
@@ -34,6 +32,19 @@ def check(context: GateContext) -> Iterator[Refusal]:
                 path = context.run.version(view.number).root / name
                 if path.is_file():
                     yield from _same(context, path, render(context.view, view))
+
+
+def _of_before(context: GateContext, path: Path) -> bool:
+    """Whether a report stands unedited from before the newest version was opened.
+
+    A run that was extended has reports of its earlier end; they are written anew after this gate.
+    """
+    opened = context.run.journal.of_kind("version_opened")
+    written = [e for e in context.run.journal.of_kind("artifact")
+               if e.data["path"] == context.run.relative(path)]  # fmt: skip
+    if not opened or not written or written[-1].seq > opened[-1].seq:
+        return False
+    return written[-1].data["sha256"] == sha256_of(read_bytes(path))
 
 
 def _same(context: GateContext, path: Path, expected: str | None) -> Iterator[Refusal]:
@@ -47,14 +58,14 @@ def _same(context: GateContext, path: Path, expected: str | None) -> Iterator[Re
                 "reports",
                 f"{path}:{number}",
                 f"says `{one.strip()[:70]}`; the measured files give `{two.strip()[:70]}`",
-                "write it again with `kbs report`; add remarks below the line " + NOTES_MARK,
+                "write it again with `kbs report`; add remarks below the line " + NOTES,
             )
             return
 
 
 def measured_part(text: str) -> str:
     """A report without what was added below the mark."""
-    return text.split(NOTES_MARK, maxsplit=1)[0].rstrip()
+    return text.split(NOTES, maxsplit=1)[0].rstrip()
 
 
 RULE = Rule(

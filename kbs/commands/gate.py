@@ -1,0 +1,84 @@
+"""kbs gate: check a version of a run, and open the next one when it passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from kbs.context import Context, pass_context
+
+
+@click.command("gate", epilog="Example: kbs gate run_20250101_120000/v0 --verbose")
+@click.argument("version", metavar="RUN/vK", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--final", is_flag=True, help="The last gate: every version, every number again.")
+@click.option("--dry-run", is_flag=True, help="Only check; current_iteration.txt stays.")
+@click.option("--verbose", "tell_rules", is_flag=True, help="Also name every rule that was asked.")
+@pass_context
+def command(
+    context: Context, *, version: Path, final: bool, dry_run: bool, tell_rules: bool
+) -> None:
+    """Let a version pass, or say why not: each reason on its line, with the fix.
+
+    A version that passes moves current_iteration.txt and makes the next version's folder; the
+    final gate opens nothing. Exit 0 passed, 1 refused, 2 wrong usage.
+    """
+    from kbs.inspecting import gate_inspectors
+    from kbs_engine.gate import RULES, check_version, parse_version, pass_version
+    from kbs_engine.run import RunFolder
+
+    version = version.resolve()
+    number = parse_version(version.name)
+    root = version.parent
+    with RunFolder.open(root, home=context.home, writing=not dry_run) as run:
+        inspectors = gate_inspectors(
+            context.roots, root, known_record=lambda prefix: _known(context.home, prefix)
+        )
+        ask = check_version if dry_run else pass_version
+        refusals = ask(run, number, final, inspectors)
+        following = None if refusals or final or dry_run else run.current()
+        healed = run.journal.healed
+        remembered = run.journal.remembered() is not None
+    asked = [rule for rule in RULES.values() if final or not rule.final]
+    if context.json:
+        context.print_json(
+            {
+                "version": number,
+                "passed": not refusals,
+                "final": final,
+                "refusals": msgspec.to_builtins(refusals),
+                "rules": [rule.id for rule in asked],
+                "next": following,
+            }
+        )
+    else:
+        for refusal in refusals:
+            click.echo(str(refusal))
+        if tell_rules or context.verbosity > 0:
+            refused = {refusal.rule for refusal in refusals}
+            for rule in asked:
+                click.echo(f"{'refused' if rule.id in refused else 'ok':<8}{rule.id}: {rule.title}")
+        if healed:
+            click.echo(f"the journal was healed: {healed}", err=True)
+        if not remembered and context.verbosity >= 0:
+            click.echo("this home folder never saw the run: its journal's end is not checked",
+                       err=True)  # fmt: skip
+        if context.verbosity >= 0:
+            click.echo(_answer(number, len(refusals), following, final=final))
+    if refusals:
+        click.get_current_context().exit(1)
+
+
+def _known(home: Path, prefix: str) -> bool:
+    from kbs_ingest.experience.query import find_record
+
+    return bool(find_record(home, prefix))
+
+
+def _answer(number: int, refused: int, following: int | None, *, final: bool) -> str:
+    if refused:
+        return f"v{number} refused: {refused} reason{'s' if refused > 1 else ''}"
+    if following is not None:
+        return f"v{number} passed; v{following} is open"
+    return f"v{number} passed{' the final gate' if final else ''}"
