@@ -13,9 +13,12 @@ from kbs.context import Context
 from kbs.failures import prepare_output, report_failure
 
 COMMANDS: dict[str, str] = {
+    "asm": "Machine code of a kernel, its resources, and which methods its opcodes prove.",
     "audit": "Spec citations in archived text, checked against the wiki.",
     "baseline": "A first correct kernel from PyTorch code.",
     "ceiling": "What this GPU really reaches: bandwidths, matrix rates, launch time.",
+    "bench": "Time of a kernel against baselines, every timed output compared.",
+    "check": "Correctness of a kernel against its reference, in a process of its own.",
     "diagnose": "Causes, limiter and roofline of a profile.",
     "diff": "Why one of two profiles of a task is faster, split into measured factors.",
     "doctor": "What works on this machine, and what each missing part costs.",
@@ -24,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "gate": "Check a version of a run; open the next one when it passes.",
     "ingest": "Index the wiki and the experience log.",
     "memory": "Version records of a run; masked ones stay out of every plan.",
+    "profile": "Hardware counters of one call of a kernel, and what limits it.",
     "query": "Search the knowledge base, with citations.",
     "recommend": "Ranked methods with their evidence, from a profile or from symptoms.",
     "report": "Reports of a run, written anew from its measured files; Markdown and HTML.",

@@ -33,7 +33,7 @@ def command(context: Context, *, rebuild: bool, embedding_model: str | None) -> 
     from kbs_ingest.store import ingest
 
     before = _indexed_roots(context)
-    with _Progress(context) as progress:
+    with Progress(context) as progress:
         summary = ingest(
             context.home,
             context.roots,
@@ -74,7 +74,7 @@ def _tell(summary: IngestSummary, context: Context) -> None:
         click.echo(f"left out {bad.file}:{bad.line}: {bad.reason}", err=True)
 
 
-class _Progress:
+class Progress:
     """A progress bar on a terminal, one plain line per step elsewhere, nothing with -q."""
 
     def __init__(self, context: Context) -> None:

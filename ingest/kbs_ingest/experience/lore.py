@@ -34,6 +34,8 @@ class Lore:
                 taken = name in self._chips and name != normalise(chip.id)
                 self._chips[name] = None if taken else chip
         self._methods: dict[str, str] = {}
+        self._archs = {chip.arch for chip in self._chips.values() if chip is not None}
+        methods = list(methods)
         for method in methods:
             self._methods[normalise(method.title)] = method.id
         for method in methods:
@@ -49,6 +51,11 @@ class Lore:
     def chip(self, name: str) -> Chip | None:
         """The chip of this name, or None."""
         return self._chips.get(normalise(name))
+
+    def arch(self, name: str) -> str | None:
+        """The architecture of this name; ``sm_90`` is the one whose chips run ``sm_90a``."""
+        key = name.strip().casefold()
+        return next((arch for arch in (key, f"{key}a") if arch in self._archs), None)
 
     def physics(self, name: str) -> Physics | None:
         """What bounds kernels on the chip of this name; None when the wiki does not know it."""

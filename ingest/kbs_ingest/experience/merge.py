@@ -46,7 +46,7 @@ class MergeReport(msgspec.Struct, frozen=True, kw_only=True):
     added: int
     duplicates: int
     quarantined: tuple[BadLine, ...]
-    """Added records that are not believed, so that they never count: file, line, reason."""
+    """Records of the sources that are not believed and never count: file, line, reason."""
     rejected: tuple[BadLine, ...]
     """Lines that are no records and were left out."""
 
@@ -83,7 +83,8 @@ def merge(
             for found in _parse(data, label, name):
                 if isinstance(found, BadLine):
                     judge.rejected.append(found)
-                elif sink.add(found, data):
+                else:
+                    sink.add(found, data)
                     judge.judge(found, label)
         if progress:
             progress("merging", len(files), len(files))
@@ -145,8 +146,8 @@ class _Sink:
         for writer in self._writers.values():
             writer.close()
 
-    def add(self, found: Found, data: bytes) -> bool:
-        """Whether the record is new here. A known one may bring a smaller origin."""
+    def add(self, found: Found, data: bytes) -> None:
+        """Take the record if it is new here. A known one may bring a smaller origin."""
         entry = found.entry
         origin = entry.origin or self.origin
         key = bytes.fromhex(entry.id)
@@ -154,7 +155,7 @@ class _Sink:
         if held is not None:
             self.duplicates += 1
             if held <= origin:
-                return False
+                return
         else:
             self.added += 1
         self._held[key] = origin
@@ -165,7 +166,6 @@ class _Sink:
         self._bytes += len(line)
         if self._bytes > BATCH_BYTES:
             self._flush()
-        return held is None
 
     def _flush(self) -> None:
         for origin, lines in self._waiting.items():
@@ -201,7 +201,7 @@ def _held(home: Path) -> dict[bytes, str]:
 
 
 class _Judge:
-    """Remembers what a merge rejects, and which added records are not believed."""
+    """Remembers what a merge rejects, and which records are not believed."""
 
     def __init__(self, lore: Lore) -> None:
         self.rejected: list[BadLine] = []
@@ -211,7 +211,7 @@ class _Judge:
         self._open: list[tuple[Task, float, str, int]] = []
 
     def judge(self, found: Found, label: str) -> None:
-        """Doubt one added record by itself; keep what a library baseline may yet tell."""
+        """Doubt one record by itself; keep what a library baseline may yet tell."""
         record = found.entry.record
         if isinstance(record, (Mask, Unmask, Replication)):
             return

@@ -14,7 +14,7 @@ from kbs_engine.experience.merging import hidden
 from kbs_engine.experience.records import Entry, Legacy, Mask, Replication, Unmask
 from kbs_engine.experience.replications import votes
 from kbs_engine.outcomes import Outcome
-from kbs_ingest.experience.lines import BadLine, Found, parse_lines
+from kbs_ingest.experience.lines import BadLine, Found, parse_lines, read_record
 from kbs_ingest.experience.lore import Lore, Task, task_of
 from kbs_ingest.experience.places import list_segments
 
@@ -80,6 +80,10 @@ class Scan:
                 seen = self._take(found, name)
                 if seen is not None:
                     yield seen
+
+    def take(self, number: int, start: int, line: bytes, segment: str) -> Seen | None:
+        """One line; ValueError when it is no record. None when it is no new outcome."""
+        return self._take(Found(number, start, len(line), read_record(line)), segment)
 
     def _take(self, found: Found, segment: str) -> Seen | None:
         entry = found.entry

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import duckdb
 
@@ -21,6 +23,7 @@ from kbs_engine.chance import (
     Context,
     Tallies,
     Tally,
+    distance_weight,
     tally,
 )
 from kbs_engine.errors import StoreError
@@ -50,6 +53,16 @@ WEIGHTS: Final = f"""
         * CASE WHEN verified THEN 1.0 ELSE {UNVERIFIED} END AS w
     FROM outcomes WHERE doubt = '' AND NOT list_contains($stale, segment)
         AND id NOT IN (SELECT unnest($gone::VARCHAR[]))
+"""  # noqa: S608 - own numbers
+NEAREST: Final = f"""
+    SELECT segment, line, start, length FROM outcomes
+    WHERE method = $method AND verdict = 'effective' AND doubt = ''
+        AND NOT list_contains($stale, segment)
+        AND id NOT IN (SELECT unnest($gone::VARCHAR[]))
+    ORDER BY CASE WHEN arch = $arch AND kernel = $family AND language = $language
+                  AND limiter = $limiter THEN {NEAR}
+             WHEN arch = $arch THEN {SAME_ARCH} ELSE {ANYWHERE} END DESC,
+        gain DESC NULLS LAST, id LIMIT $limit
 """  # noqa: S608 - own numbers
 TALLIES: Final = f"""
     SELECT method, machine, count(*), count(*) FILTER (verdict = 'effective'),
@@ -127,6 +140,30 @@ class Experience:
         live = [item for item in self._live if item.outcome.source_hash == source_hash]
         return [item.outcome for item in (*kept, *live)]
 
+    def nearest_successes(self, method: str, place: Context, limit: int) -> list[StoredOutcome]:
+        """Outcomes in which a method helped, those nearest to ``place`` first, by gain then id."""
+        rows = self._rows(
+            NEAREST,
+            {
+                "method": method,
+                "arch": place.arch,
+                "family": place.family,
+                "language": place.language,
+                "limiter": place.limiter,
+                "limit": limit,
+                **self._out,
+            },
+        )
+        live = [i for i in self._live if i.outcome.method == method and i.outcome.helped]
+        return sorted(
+            [*self.read(rows), *live],
+            key=lambda item: (
+                -distance_weight(item.outcome, place),
+                -(item.outcome.gain or 0.0),
+                item.id,
+            ),
+        )[:limit]
+
     def by_id(self, ids: Iterable[str]) -> dict[str, Outcome]:
         """Indexed and live outcomes of these ids that no mask hides."""
         wanted = set(ids) - self._gone
@@ -143,27 +180,28 @@ class Experience:
     def read(self, places: Sequence[tuple[str, int, int, int]]) -> list[StoredOutcome]:
         """Outcomes at places of segments: name, line, start and length of each."""
         found = []
-        held, data = "", b""
-        for segment, line, start, length in places:
-            if segment != held:
-                held, data = segment, self._segment(segment)
+        for segment, group in groupby(places, key=itemgetter(0)):
             try:
-                entry = read_record(data[start : start + length])
-            except ValueError:
-                continue  # edited in place since the ingest: it no longer has its id
-            outcome = self._lore.resolve(plain_outcome(entry))
-            found.append(StoredOutcome(id=entry.id, segment=segment, line=line, outcome=outcome))
-        return found
+                with (self._folder / segment).open("rb") as file:
+                    found += [self._at(file, place) for place in group]
+            except OSError as problem:  # noqa: PERF203 - one file each
+                raise StoreError(
+                    f"a segment cannot be read: {problem.strerror or problem}",
+                    where=str(self._folder / segment),
+                    remedy="restore the file, or run kbs ingest",
+                ) from problem
+        return [item for item in found if item is not None]
 
-    def _segment(self, name: str) -> bytes:
+    def _at(self, file: BinaryIO, place: tuple[str, int, int, int]) -> StoredOutcome | None:
+        """The outcome at one place; None when it was edited there since the ingest."""
+        segment, line, start, length = place
+        file.seek(start)
         try:
-            return (self._folder / name).read_bytes()
-        except OSError as problem:
-            raise StoreError(
-                f"a segment cannot be read: {problem.strerror or problem}",
-                where=str(self._folder / name),
-                remedy="restore the file, or run kbs ingest",
-            ) from problem
+            entry = read_record(file.read(length))
+        except ValueError:
+            return None
+        outcome = self._lore.resolve(plain_outcome(entry))
+        return StoredOutcome(id=entry.id, segment=segment, line=line, outcome=outcome)
 
     def _read(self, where: str, parameters: Mapping[str, Any]) -> list[StoredOutcome]:
         rows = self._rows(

@@ -159,6 +159,10 @@ class Store:
         """The same, only those of this very source."""
         return self._experience.tried_on(source_hash)
 
+    def nearest_successes(self, method: str, place: Context, limit: int) -> Sequence[StoredOutcome]:
+        """Outcomes in which a method helped, those nearest to ``place`` first."""
+        return self._experience.nearest_successes(method, place, limit)
+
     def lore(self) -> Lore:
         """Chips and methods of the wiki under all their names, as records are read with."""
         return Lore(self.chips(), self.methods())

@@ -1,0 +1,192 @@
+"""From the options of ``kbs experience add``, or a file, to records."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbs_engine.errors import InputError, UsageError
+from kbs_engine.experience import Record
+from kbs_engine.experience.legacy import method_slug
+from kbs_engine.outcomes import Outcome, dims_class
+from kbs_engine.vocabulary import VERDICTS
+from kbs_ingest.experience import Lore
+
+OLDER_VERDICTS = {
+    "success": "effective",
+    "neutral": "ineffective",
+    "failure": "ineffective",
+    "regressed": "harmful",
+    "incorrect": "implementation_failed",
+}
+"""Words of the older logs for what came of a change."""
+
+NO_VERDICTS = "new records need a verdict on correctness and one on integrity"
+GIVE_VERDICTS = (
+    "say --correct or --incorrect, and --integrity or --no-integrity, as `kbs check` found; "
+    "`kbs experience merge FILE` takes older logs in as unverified"
+)
+
+
+def records_of_file(path: Path) -> list[Record]:
+    """One record, a list of them, or one per line; ``-`` is standard input.
+
+    Raises:
+        InputError: It is no such file, or a record lacks its verdicts.
+    """
+    try:
+        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    except OSError as problem:
+        raise InputError(
+            f"cannot be read: {problem.strerror or problem}",
+            where=str(path),
+            remedy="name a JSON file with one record or a list of them, or - for standard input",
+        ) from problem
+    return [_record(value, f"{path}: record {n}") for n, value in enumerate(_values(data, path), 1)]
+
+
+def _values(data: bytes, path: Path) -> list[Any]:
+    try:
+        value = msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        try:
+            return [msgspec.json.decode(line) for line in data.splitlines() if line.strip()]
+        except (msgspec.DecodeError, RecursionError) as problem:
+            raise InputError(
+                f"is no JSON: {problem}",
+                where=str(path),
+                remedy="write one record, a list of records, or one record a line",
+            ) from problem
+    return value if isinstance(value, list) else [value]
+
+
+def _record(value: Any, where: str) -> Record:
+    if isinstance(value, dict) and value.get("kind", "outcome") == "outcome":
+        if "correct" not in value or "integrity" not in value or value.get("verified") is False:
+            raise InputError(NO_VERDICTS, where=where, remedy=GIVE_VERDICTS)
+        value = {"kind": "outcome", **value}
+    if isinstance(value, dict) and value.get("kind") == "legacy":
+        raise InputError(NO_VERDICTS, where=where, remedy=GIVE_VERDICTS)
+    try:
+        found: Record = msgspec.convert(value, Record)
+    except msgspec.ValidationError as problem:
+        raise InputError(
+            f"is no record: {problem}",
+            where=where,
+            remedy="docs/experience.md lists the fields of each kind",
+        ) from problem
+    return found
+
+
+def outcome_of_options(options: dict[str, Any], lore: Lore) -> Outcome:
+    """The outcome that options describe.
+
+    Raises:
+        UsageError: A verdict is missing, or the values contradict each other.
+    """
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    for name in ("correct", "integrity"):
+        if name not in given:
+            raise UsageError(NO_VERDICTS, remedy=GIVE_VERDICTS)
+    for name in ("method", "verdict", "kernel", "language", "chip"):
+        if name not in given:
+            raise UsageError(f"--{name} is missing", remedy="see `kbs experience add --help`")
+    fields = _times(given) | {
+        "verdict": _verdict(given.pop("verdict")),
+        "method": _method(given.pop("method"), lore),
+        **_chip(given.pop("chip"), given.pop("arch", None), lore),
+    }
+    dims = given.get("dims", {})
+    source: Path | None = given.pop("source", None)
+    if source is not None:
+        fields["source_hash"] = _hash(source)
+    try:
+        return msgspec.convert({**given, **fields, "dims_class": dims_class(dims)}, Outcome)
+    except msgspec.ValidationError as problem:
+        raise UsageError(f"no outcome: {problem}", remedy="see `kbs experience add --help`") from (
+            problem
+        )
+
+
+def _verdict(word: str) -> str:
+    found = OLDER_VERDICTS.get(word.casefold(), word.casefold())
+    if found not in VERDICTS:
+        words = ", ".join([*VERDICTS, *OLDER_VERDICTS])
+        raise UsageError(f"--verdict {word} is none of {words}", remedy="choose one of them")
+    return found
+
+
+def _method(text: str, lore: Lore) -> str:
+    found = lore.method(text)
+    return found if found != text else method_slug(text)
+
+
+def _chip(name: str, arch: str | None, lore: Lore) -> dict[str, str]:
+    known = lore.chip(name)
+    if known is not None:
+        return {"chip": known.id, "arch": arch or known.arch}
+    found = arch or lore.arch(name)
+    if found is None:
+        raise UsageError(
+            f"the wiki knows no chip {name!r}", remedy="name one of `kbs specs`, or add --arch"
+        )
+    return {"chip": name, "arch": found}
+
+
+def _times(given: dict[str, Any]) -> dict[str, float]:
+    """Gain from the two times, else from a speed-up; the three must not contradict."""
+    before, after = given.get("before_ns"), given.get("after_ns")
+    speedup = given.pop("speedup", None)
+    if "gain" in given or (speedup is None and (before is None or after is None)):
+        return {}
+    factor = before / after if before is not None and after is not None else speedup
+    if factor is None or factor <= 0:
+        raise UsageError(f"--speedup {speedup} is no factor", remedy="write it as 1.25")
+    return {"gain": 1 - 1 / factor}
+
+
+def _hash(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as problem:
+        raise InputError(
+            f"cannot be read: {problem.strerror or problem}",
+            where=str(path),
+            remedy="name the kernel's source file",
+        ) from problem
+
+
+def json_object(text: str, option: str) -> dict[str, Any]:
+    """``{"M": 64}`` or ``M=64,N=4096`` as a mapping; UsageError for anything else."""
+    if text.lstrip().startswith("{"):
+        try:
+            value = json.loads(text)
+        except ValueError as problem:
+            raise UsageError(
+                f"{option} is no JSON: {problem}", remedy="quote it for the shell"
+            ) from (problem)
+        return dict(value)
+    found: dict[str, Any] = {}
+    for part in text.split(","):
+        name, equals, value = part.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(
+                f"{option} {text} is neither JSON nor NAME=VALUE,…",
+                remedy=f"write it as {option} M=4096,N=4096",
+            )
+        found[name.strip()] = _scalar(value.strip())
+    return found
+
+
+def _scalar(text: str) -> int | float | bool | str:
+    if re.fullmatch(r"[-+]?\d+", text):
+        return int(text)
+    if re.fullmatch(r"[-+]?(\d+\.\d*|\.?\d+)([eE][-+]?\d+)?", text):
+        return float(text)
+    return text == "true" if text in ("true", "false") else text

@@ -1,0 +1,200 @@
+"""The experience log for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from kbs.experience.recommending import Advice
+    from kbs_ingest.experience.exchange import SyncReport
+    from kbs_ingest.experience.merge import MergeReport
+    from kbs_ingest.experience.query import Row
+    from kbs_ingest.experience.stats import Stats
+
+SHOWN_FAULTS = 20
+SHOWN_METHODS = 15
+PLOT_WIDTH = 78
+LEAST_BARS = 3
+
+
+def row_shape(row: Row) -> dict[str, Any]:
+    """A row as JSON: the record's fields beside its identity and state."""
+    identity = msgspec.to_builtins(row)
+    outcome = identity.pop("outcome")
+    return {**identity, **{name: v for name, v in outcome.items() if name not in identity}}
+
+
+def show_rows(console: Console, rows: Sequence[Row], *, more: bool) -> None:
+    """One line per outcome."""
+    for row in rows:
+        outcome = row.outcome
+        gain = "" if outcome.gain is None else f"{outcome.gain:+.1%}"
+        state = "" if row.state == "counts" else f"  [{row.state}: {row.why}]"
+        proof = "" if outcome.verified else " unverified"
+        console.print(
+            f"{row.id[:12]}  {outcome.date[:10] or '-':10}  {outcome.method:28} "
+            f"{outcome.verdict:13} {gain:>7}  {outcome.kernel}, {outcome.language}, "
+            f"{outcome.chip}, {outcome.limiter}{proof}{state}",
+            markup=False,
+        )
+    if not rows:
+        console.print("no outcome like that", markup=False)
+    if more:
+        console.print("… and more with --limit", style="dim", markup=False)
+
+
+def show_advice(console: Console, advice: Advice) -> None:
+    """Methods with what is behind each."""
+    if advice.note:
+        console.print(advice.note, style="bold", markup=False)
+    for rank, row in enumerate(advice.recommendations, 1):
+        counts = row.outcomes
+        console.print(
+            f"{rank:2}. {row.method}  {row.score:.3f} = {row.chance:.2f} × {row.gain:.2f} × "
+            f"{row.fit:.2f}",
+            markup=False,
+        )
+        past = (
+            f"{counts.helped} of {counts.tried} helped on {counts.machines} machines"
+            if counts.tried
+            else "no past outcomes"
+        )
+        source = {"outcomes": "realised", "wiki": "foreseen by the wiki", "assumed": "assumed"}
+        console.print(f"    {row.title}; {past}; gain {source[row.gain_from]}", markup=False)
+        if row.tunables:
+            chosen = ", ".join(f"{name}={value}" for name, value in row.tunables.items())
+            console.print(f"    chosen there: {chosen}", markup=False)
+        if row.examples:
+            console.print(f"    seen in {', '.join(e[:12] for e in row.examples)}", markup=False)
+        if row.filtered:
+            console.print(f"    the wiki would not use it here: {row.filtered}", markup=False)
+    if not advice.recommendations:
+        console.print("nothing to recommend", markup=False)
+
+
+def show_merge(console: Console, report: MergeReport) -> None:
+    """Counts, then each fault with its place."""
+    console.print(
+        f"{report.added} added, {report.duplicates} already here, "
+        f"{len(report.quarantined)} quarantined, {len(report.rejected)} rejected",
+        markup=False,
+    )
+    _faults(console, "quarantined", report.quarantined)
+    _faults(console, "rejected", report.rejected)
+
+
+def _faults(console: Console, word: str, faults: Sequence[Any]) -> None:
+    for fault in faults[:SHOWN_FAULTS]:
+        place = f"{fault.file}:{fault.line}" if fault.line else fault.file
+        console.print(f"  {word} {place}: {fault.reason}", markup=False)
+    if len(faults) > SHOWN_FAULTS:
+        console.print(f"  … and {len(faults) - SHOWN_FAULTS} more with --json", markup=False)
+
+
+def show_sync(console: Console, report: SyncReport) -> None:
+    """What went which way."""
+    console.print(
+        f"{report.target}: {len(report.sent)} segments sent, {len(report.received)} received, "
+        f"{report.unchanged} unchanged",
+        markup=False,
+    )
+    for name in report.conflicts:
+        console.print(f"  {name} was edited on one side; both versions are kept", markup=False)
+    _faults(console, "rejected", report.rejected)
+
+
+def show_stats(console: Console, stats: Stats, *, plot: bool) -> None:
+    """Counts, methods, calibration, and plots."""
+    states = ", ".join(f"{count} {name}" for name, count in stats.states.items()) or "none"
+    console.print(f"{stats.outcomes} outcomes: {states}", style="bold", markup=False)
+    console.print(
+        f"{stats.machines} machines, {len(stats.origins)} origins, {stats.unverified} unverified, "
+        f"{stats.masks} masks, {stats.unmasks} unmasks, "
+        f"{sum(stats.replications.values())} replications, {stats.bad_lines} bad lines",
+        markup=False,
+    )
+    for name in ("verdicts", "kernels", "chips", "languages", "quarantine_reasons"):
+        counts = getattr(stats, name)
+        if counts:
+            told = ", ".join(f"{key} {count}" for key, count in list(counts.items())[:8])
+            console.print(f"{name.replace('_', ' ')}: {told}", markup=False)
+    _methods(console, stats)
+    _calibration(console, stats)
+    if plot and stats.methods:
+        for line in plots(stats):
+            console.print(line, markup=False)
+
+
+def _methods(console: Console, stats: Stats) -> None:
+    if not stats.methods:
+        return
+    console.print(f"{'method':32} {'tried':>7} {'helped':>7} {'machines':>8} {'gain':>7}",
+                  style="bold", markup=False)  # fmt: skip
+    for row in stats.methods[:SHOWN_METHODS]:
+        gain = "-" if row.mean_gain is None else f"{row.mean_gain:.1%}"
+        console.print(
+            f"{row.method[:32]:32} {row.tried:7} {row.helped:7} {row.machines:8} {gain:>7}",
+            markup=False,
+        )
+
+
+def _calibration(console: Console, stats: Stats) -> None:
+    """Predicted gain beside realised gain."""
+    found = stats.calibration
+    if found.overall is None:
+        console.print("calibration: no outcome carries a prediction", markup=False)
+        return
+    console.print(
+        f"{'calibration':32} {'chip':14} {'n':>5} {'inside':>7} {'foretold':>8} {'realised':>8} "
+        f"{'bias':>7}",
+        style="bold",
+        markup=False,
+    )
+    for row in (found.overall, *found.rows[:SHOWN_METHODS]):
+        console.print(
+            f"{row.method[:32] or 'all':32} {row.chip[:14]:14} {row.count:5} "
+            f"{row.coverage:7.0%} {row.predicted_mean:8.1%} {row.realised_mean:8.1%} "
+            f"{row.bias:+7.1%}",
+            markup=False,
+        )
+
+
+def plots(stats: Stats) -> Iterable[str]:
+    """Bars of tries by method and of outcomes by gain, as lines of text."""
+    rows = stats.methods[:10]
+    yield ""
+    yield from _bars("outcomes by method", {row.method: row.tried for row in rows})
+    if stats.gains:
+        yield ""
+        steps = {f"{int(step)} to {int(step) + 10} %": n for step, n in stats.gains.items()}
+        yield from _bars("outcomes by share of time returned", steps)
+    if len(stats.months) > 1:
+        yield ""
+        yield from _bars("outcomes by month", stats.months)
+
+
+def _bars(title: str, counts: Mapping[str, int]) -> list[str]:
+    """Horizontal bars, the first on top; of fewer than three the numbers alone."""
+    labels, values = list(counts), list(counts.values())
+    if len(labels) < LEAST_BARS:
+        return [title, *(f"  {label}: {value}" for label, value in counts.items())]
+    import plotext
+
+    figure = plotext.figure
+    figure.clear()
+    figure.plot_size(PLOT_WIDTH, 2 * len(labels) + 4)
+    figure.title(title)
+    heights = [float(value) for value in reversed(values)]
+    figure.draw(
+        figure.bar(
+            labels[::-1], [0.0] * len(heights), heights, orientation="h", marker="█", width=0.4
+        )
+    )
+    text = str(figure.build().string(colorless=True))
+    figure.clear()
+    return text.rstrip("\n").split("\n")
