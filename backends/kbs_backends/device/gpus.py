@@ -27,6 +27,22 @@ def gpu_count() -> int:
         pynvml.nvmlShutdown()
 
 
+def gpu_name(gpu: int) -> str:
+    """Product name of a GPU as its driver prints it; empty without one."""
+    if gpu >= gpu_count():
+        return ""
+    import pynvml
+
+    pynvml.nvmlInit()
+    try:
+        name = pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(gpu))
+    except pynvml.NVMLError:
+        return ""
+    finally:
+        pynvml.nvmlShutdown()
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
 def choose_kind(asked: str) -> Kind:
     """``cuda`` where there is a GPU; the host only when it was asked for.
 

@@ -62,6 +62,7 @@ class LocalDevice:
         workdir: Path | None = None,
         limits: Limits | None = None,
         chip: Chip | None = None,
+        arch: str = "",
         off: Sequence[str] = (),
     ) -> None:
         """Nothing is started before the first job.
@@ -73,6 +74,7 @@ class LocalDevice:
             workdir: Folder for private folders and caches; default: a temporary one.
             limits: What one candidate may take.
             chip: Cited specs of the GPU, for the physics floor; None: no floor.
+            arch: Target of .cu sources; default: the GPU's own.
             off: Defences that a test switches off (``kbs_engine.refusals.DEFENCES``).
 
         Raises:
@@ -87,6 +89,7 @@ class LocalDevice:
         self.gpu = gpu
         self.blobs = blobs
         self._chip = chip
+        self._given_arch = arch
         self._off = frozenset(off)
         self._own_workdir = workdir is None
         self._workdir = workdir or Path(tempfile.mkdtemp(prefix="kbs-device-"))
@@ -202,7 +205,7 @@ class LocalDevice:
                 f"{source.language} kernels run on a GPU only", where=source.name,
                 remedy="use --device cuda on a machine with a GPU; `kbs asm` needs none",
             )  # fmt: skip
-        return machine.arch
+        return self._given_arch or machine.arch
 
     def _not_compiled(self, job: Check, built: Compiled) -> Result:
         errors = [m for m in built.messages if m.severity == "error"]

@@ -36,6 +36,8 @@ class Outside:
 
     def run(self, job: Job, machine: Machine) -> Result:
         """Answer a job; KbsError where its tool is not here."""
+        if self._kind != "cuda" and isinstance(job, ProfileJob):
+            return self._profile(job, machine)
         if self._kind != "cuda":
             raise MeasurementError(
                 f"a {job.__struct_config__.tag} job needs a GPU",
@@ -73,8 +75,9 @@ class Outside:
         from kbs_backends.profilers import Target, choose_profiler
 
         profiler = choose_profiler(
-            vendor="nvidia", counters=machine.counters, why_not=machine.counters_why_not
-        )
+            vendor="nvidia", counters=machine.counters,
+            why_not=machine.counters_why_not or "this device is a CPU",
+        )  # fmt: skip
         self._workdir.mkdir(parents=True, exist_ok=True)
         output = Path(tempfile.mkdtemp(prefix="profile-", dir=self._workdir))
         target = Target(argv=self.command(job.source, job.task, machine), cwd=str(output))

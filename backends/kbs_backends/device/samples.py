@@ -10,6 +10,8 @@ from kbs_backends.device.refusal import Refusal
 from kbs_engine.jobs import Arm, SourceRef
 from kbs_engine.results import ArmTimes
 
+WRONG_VALUES = ("wrong_result", "wrong_timed_output", "nonfinite", "wrong_shape", "wrong_dtype")
+
 
 class ArmSamples:
     """Grows call by call; once refused it stays refused."""
@@ -43,9 +45,12 @@ class ArmSamples:
             self.refuse(refusal)
 
     def refuse(self, refusal: Refusal) -> None:
-        """The first reason stays."""
-        if self.reason is None:
-            self.reason, self.detail = refusal.code, refusal.detail
+        """The first reason stays; a baseline that gives wrong values has a reason of its own."""
+        if self.reason is not None:
+            return
+        self.reason, self.detail = refusal.code, refusal.detail
+        if not self.sha256 and refusal.code in WRONG_VALUES:
+            self.reason, self.detail = "baseline_wrong", f"{refusal.code}: {refusal.detail}"
 
     def cold(self, host_ns: float) -> None:
         """Time of the very first call; kept apart."""
