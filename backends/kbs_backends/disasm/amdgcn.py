@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from kbs_backends.disasm.cfg import Step, main_loop
+from kbs_backends.disasm.cfg import Flow, Step, flow_of, main_loop
 from kbs_backends.disasm.sass import split_operands
 from kbs_engine.signatures import FunctionListing, Instruction
 
@@ -58,7 +58,20 @@ def _functions(text: str) -> Iterator[tuple[str, list[str]]]:
         yield name, lines
 
 
+def amdgcn_flows(text: str) -> dict[str, Flow]:
+    """Blocks and loops of every function of a listing, by name."""
+    return {name: flow_of(_decoded(lines)[1]) for name, lines in _functions(text) if lines}
+
+
 def _listing(name: str, lines: Sequence[str]) -> FunctionListing:
+    instructions, steps = _decoded(lines)
+    loop = main_loop(steps)
+    return FunctionListing(
+        name=name, instructions=tuple(instructions), main_loop=None if loop is None else loop.body
+    )
+
+
+def _decoded(lines: Sequence[str]) -> tuple[list[Instruction], list[Step]]:
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
     for line in lines:
@@ -70,10 +83,7 @@ def _listing(name: str, lines: Sequence[str]) -> FunctionListing:
             decoded = _decode(f" {part}", len(instructions))
             if decoded is not None:
                 instructions.append(decoded)
-    loop = main_loop([_step(i, labels) for i in instructions])
-    return FunctionListing(
-        name=name, instructions=tuple(instructions), main_loop=None if loop is None else loop.body
-    )
+    return instructions, [_step(i, labels) for i in instructions]
 
 
 def _decode(line: str, index: int) -> Instruction | None:

@@ -34,6 +34,13 @@ class Loop(msgspec.Struct, frozen=True, kw_only=True):
     body: tuple[int, ...]
 
 
+class Flow(msgspec.Struct, frozen=True, kw_only=True):
+    """Basic blocks and natural loops of one function."""
+
+    blocks: int
+    loops: tuple[Loop, ...]
+
+
 SPIN_LOOP_MAX = 16
 """A loop this short that waits on a barrier, a lock or a timer is a spin loop, not work."""
 
@@ -91,6 +98,11 @@ def main_loop(steps: Sequence[Step]) -> Loop | None:
         a for a in loops if not any(a is not b and set(b.body) < set(a.body) for b in loops)
     ]
     return max(innermost, key=lambda loop: (len(loop.body), -loop.header), default=None)
+
+
+def flow_of(steps: Sequence[Step]) -> Flow:
+    """Count the blocks and list the loops, nested ones each."""
+    return Flow(blocks=len(basic_blocks(steps)), loops=natural_loops(steps))
 
 
 def _spins(loop: Loop, steps: Sequence[Step]) -> bool:

@@ -36,6 +36,17 @@ def main(source: Path, call: Call) -> int:
     return 0
 
 
+def read_call(written: Path) -> Call:
+    """The call as ``dsl_dump`` wrote it."""
+
+    def path(kind: type, value: object) -> object:
+        if kind is Path:
+            return Path(str(value))
+        raise NotImplementedError(kind)
+
+    return msgspec.json.decode(written.read_bytes(), type=Call, dec_hook=path)
+
+
 if __name__ == "__main__":
     path, written = sys.argv[1:]
-    sys.exit(main(Path(path), msgspec.json.decode(Path(written).read_bytes(), type=Call)))
+    sys.exit(main(Path(path), read_call(Path(written))))

@@ -95,7 +95,7 @@ def _build(
          str(written)),
         timeout_s=TIMEOUT_S,
         cwd=dumped,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
              **dump.environment(key.arch, dumped)},
     )  # fmt: skip
     found = sorted({path for pattern in dump.patterns for path in dumped.rglob(pattern)})

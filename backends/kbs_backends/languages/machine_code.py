@@ -9,6 +9,7 @@ from pathlib import Path
 from kbs_backends.disasm import parse_amdgcn, parse_sass
 from kbs_backends.disasm.tools import DisassemblerFailure, disassemble_cubin, find_nvdisasm
 from kbs_backends.languages.base import Built, Listings
+from kbs_backends.run_tool import run_tool
 from kbs_engine.errors import MeasurementError
 from kbs_engine.opcodes import FunctionListing
 from kbs_engine.results import Disassembled
@@ -47,6 +48,14 @@ def listings_of(built: Built, where: str) -> Listings:
         ),
         text=text,
     )
+
+
+def demangled(names: Iterable[str]) -> dict[str, str]:
+    """C++ names as they are written, by mangled name; without c++filt nothing is changed."""
+    mangled = [name for name in dict.fromkeys(names) if name.startswith("_Z")]
+    run = run_tool(("c++filt", *mangled)) if mangled else None
+    lines = run.stdout.splitlines() if run is not None and run.ok else []
+    return dict(zip(mangled, lines, strict=True)) if len(lines) == len(mangled) else {}
 
 
 def not_compiled(built: Built, where: str) -> MeasurementError:
