@@ -1,0 +1,9 @@
+"""Returns zeros."""
+
+
+def setup(**dims):
+    return {"inputs": {}, "outputs": []}
+
+
+def run_kernel(out, **_):
+    out.zero_()

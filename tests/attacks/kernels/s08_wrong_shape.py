@@ -1,0 +1,11 @@
+"""Returns a flat tensor."""
+
+import torch
+
+
+def setup(**dims):
+    return {"inputs": {}, "outputs": []}
+
+
+def run_kernel(x, b, **_):
+    return (x * torch.sigmoid(x) + b).reshape(-1)

@@ -1,0 +1,13 @@
+"""Writes the constant half of the output on every call."""
+
+import torch
+
+
+def setup(**dims):
+    return {"inputs": {}, "outputs": []}
+
+
+def run_kernel(x, out, **_):
+    half = x.shape[0] // 2
+    torch.mul(x[:half], 2.0, out=out[:half])
+    out[half:].zero_()
