@@ -65,7 +65,7 @@ def _markdown(text: str, *, level: int = 1) -> str:
     lines_ = text.split(NOTES, maxsplit=1)[0].splitlines()
     deeper = "#" * (level - 1)
     shifted = "\n".join(f"{deeper}{line}" if line.startswith("#") else line for line in lines_)
-    return MarkdownIt("commonmark", {"html": False}).enable("table").render(shifted)
+    return str(MarkdownIt("commonmark", {"html": False}).enable("table").render(shifted))
 
 
 def _plots(view: RunView) -> str:

@@ -67,5 +67,5 @@ def decoded(line: bytes) -> Event | None:
     """The event of a line; None for a line that is none (``verify`` tells what it is)."""
     try:
         return msgspec.json.decode(line, type=Event)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None

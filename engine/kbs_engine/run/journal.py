@@ -149,7 +149,7 @@ class Journal:
             where = f"{self.path}:{number}"
             try:
                 event = msgspec.json.decode(line, type=Event)
-            except msgspec.DecodeError as problem:
+            except (msgspec.DecodeError, UnicodeDecodeError) as problem:
                 return Break(where=where, message=f"line is no event of a journal ({problem})")
             if event.seq != number - 1:
                 return Break(

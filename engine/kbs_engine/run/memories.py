@@ -101,7 +101,7 @@ class Memory:
 
     def update(self, version: int, changes: Mapping[str, Any]) -> MemoryRecord:
         """Set fields by dotted path; what does not fit the record is refused, nothing written."""
-        plain = msgspec.to_builtins(self.load(version))
+        plain = msgspec.json.decode(msgspec.json.encode(self.load(version)))
         for path, value in changes.items():
             if path in ("version", "schema_version", "masked"):
                 raise UsageError(

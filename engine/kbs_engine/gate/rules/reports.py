@@ -44,7 +44,7 @@ def _of_before(context: GateContext, path: Path) -> bool:
                if e.data["path"] == context.run.relative(path)]  # fmt: skip
     if not opened or not written or written[-1].seq > opened[-1].seq:
         return False
-    return written[-1].data["sha256"] == sha256_of(read_bytes(path))
+    return bool(written[-1].data["sha256"] == sha256_of(read_bytes(path)))
 
 
 def _same(context: GateContext, path: Path, expected: str | None) -> Iterator[Refusal]:
