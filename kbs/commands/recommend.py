@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from kbs.commands.diagnose import run_diagnosis
 from kbs.context import Context, pass_context
 from kbs.subjects import FiniteRange, Selection, selection_of, selection_options
 from kbs_engine.errors import UsageError
+from kbs_engine.explain import Explanation
+from kbs_engine.explain import explain as explain_method
 from kbs_engine.hints import Hint
 from kbs_engine.ports import Knowledge
 from kbs_engine.recommend import Options, recommend
@@ -47,6 +50,7 @@ VENDOR_LANGUAGES: dict[str, tuple[str, ...]] = {
 )
 @click.option("--have", "applied", multiple=True, help="A method that the kernel already has.")
 @click.option("--top", type=click.IntRange(1, 500), default=8, show_default=True)
+@click.option("--explain", metavar="METHOD", help="Why this method stands where it stands.")
 @click.option("--as-of", help="Date at which past outcomes are weighed (YYYY-MM-DD).")
 @pass_context
 def command(
@@ -58,6 +62,7 @@ def command(
     applied: tuple[str, ...],
     top: int,
     as_of: str | None,
+    explain: str | None,
     **options: Any,
 ) -> None:
     """Ranked methods for each launch of REPORTS, or for what is told without a report."""
@@ -90,8 +95,16 @@ def command(
     chosen = Options(
         as_of=when, language=selection.language, applied=frozenset(applied), hints=hints
     )
-    _known_methods(applied, {method.id for method in store.methods()})
-    _show(context, [recommend(item, knowledge or store, chosen) for item in items], top)
+    known = {method.id: method for method in store.methods()}
+    _known_methods("--have", applied, known)
+    source = knowledge or store
+    advices = [recommend(item, source, chosen) for item in items]
+    if explain is None:
+        _show(context, advices, top)
+        return
+    _known_methods("--explain", (explain,), known)
+    told = [explain_method(item, source, chosen, known[explain]) for item in items]
+    _show_explained(context, advices, told)
 
 
 def _situation(
@@ -137,11 +150,11 @@ def _date(text: str | None) -> date:
         raise UsageError(f"--as-of {text} is no date", remedy="write it as 2026-01-31") from error
 
 
-def _known_methods(names: tuple[str, ...], known: set[str]) -> None:
+def _known_methods(option: str, names: tuple[str, ...], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
             raise UsageError(
-                f"--have {name} is no method of the wiki",
+                f"{option} {name} is no method of the wiki",
                 remedy="`kbs query NAME --kind method` finds its id",
             )
 
@@ -157,3 +170,20 @@ def _show(context: Context, advices: list[KernelAdvice], top: int) -> None:
     console = context.console()
     for advice in advices:
         show_advice(console, advice, top=top, verbose=context.verbosity > 0)
+
+
+def _show_explained(context: Context, advices: list[KernelAdvice], told: list[Explanation]) -> None:
+    if context.json:
+        from kbs.render.shapes import advice_shape
+
+        pairs = zip(advices, told, strict=True)
+        kernels = [
+            {**advice_shape(advice), "explanation": msgspec.to_builtins(found)}
+            for advice, found in pairs
+        ]
+        context.print_json({"kernels": kernels})
+        return
+    from kbs.render.explained import show_explanation
+
+    for advice, found in zip(advices, told, strict=True):
+        show_explanation(context.console(), advice.diagnosis, found)

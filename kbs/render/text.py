@@ -162,7 +162,7 @@ def show_advice(console: Console, advice: KernelAdvice, *, top: int, verbose: bo
     if advice.recommendations:
         console.print("  Methods (score = chance × gain × fit)", style="bold")
     for rank, row in enumerate(advice.recommendations[:top], 1):
-        _method(console, rank, row, verbose=verbose)
+        show_method(console, rank, row, verbose=verbose)
     rest = len(advice.recommendations) - top
     if rest > 0:
         console.print(f"    … and {rest} more with --top", style="dim", markup=False)
@@ -174,10 +174,12 @@ def show_advice(console: Console, advice: KernelAdvice, *, top: int, verbose: bo
     show_filtered(console, advice.filtered, verbose=verbose)
 
 
-def _method(console: Console, rank: int, row: Recommendation, *, verbose: bool) -> None:
+def show_method(console: Console, rank: int, row: Recommendation, *, verbose: bool) -> None:
+    """One method with every part of its score; rank 0 for one that is not listed."""
     low, high = row.predicted_gain
+    place = f"{rank}. " if rank else ""
     console.print(
-        f"    {rank}. {row.method}  {row.score:.3f} = {row.chance:.2f} × {row.gain:.2f} × "
+        f"    {place}{row.method}  {row.score:.3f} = {row.chance:.2f} × {row.gain:.2f} × "
         f"{row.fit:.2f}",
         markup=False,
     )

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 class Style(NamedTuple):
@@ -42,6 +42,8 @@ _SHAPE: Final = re.compile(r"[-+]?(?:\d[\d.,]*|[.,]\d+)(?:[eE][-+]?\d+)?")
 def clean(text: str) -> str:
     """Strip blanks, grouping spaces and apostrophes, and the ``(!)`` of older releases."""
     text = text.strip()
+    if text.isascii() and text.isdigit():
+        return text
     if text.startswith("(!)"):
         text = text[3:].strip()
     return _SPACES.sub("", text)
@@ -59,9 +61,7 @@ def style_of(values: Iterable[tuple[str, bool]]) -> Style:
     """
     proofs: dict[str, str] = {}
     doubtful = ""
-    for text, whole in values:
-        if "," not in text and "." not in text:
-            continue
+    for text, whole in _different(values):
         token = clean(text)
         if not _SHAPE.fullmatch(token):
             continue
@@ -80,6 +80,15 @@ def style_of(values: Iterable[tuple[str, bool]]) -> Style:
     if doubtful:
         raise AmbiguousError(f"{doubtful} can be read with a decimal comma or in thousands")
     return Style(".", False)
+
+
+def _different(values: Iterable[tuple[str, bool]]) -> Iterator[tuple[str, bool]]:
+    """The cells that hold a mark, each once: reports repeat most of theirs."""
+    seen: set[tuple[str, bool]] = set()
+    for cell in values:
+        if ("," in cell[0] or "." in cell[0]) and cell not in seen:
+            seen.add(cell)
+            yield cell
 
 
 def _proof(token: str, *, whole: bool) -> str | None:

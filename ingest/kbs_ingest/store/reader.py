@@ -51,6 +51,7 @@ class Store:
         self.folder = folder
         self.manifest = manifest
         self._lease = lease
+        self._chips_by_name: dict[str, Chip] = {}
         path = folder / "kbs.duckdb"
         try:
             self.connection = duckdb.connect(str(path), read_only=True, config={"threads": "1"})
@@ -76,7 +77,10 @@ class Store:
 
     def chip(self, name: str) -> Chip:
         """The chip of this id or alias; RefusedError for unknown and ambiguous names."""
-        return lookup.chip(self.connection, name)
+        found = self._chips_by_name.get(name)
+        if found is None:  # a report of a thousand launches asks a thousand times
+            found = self._chips_by_name[name] = lookup.chip(self.connection, name)
+        return found
 
     def chips(self) -> Sequence[Chip]:
         """All chips, by id."""
