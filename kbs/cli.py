@@ -25,6 +25,8 @@ COMMANDS: dict[str, str] = {
     "eval": "Accuracy on labelled kernels and cases, beside plain baselines.",
     "experience": "The log of what methods did: record, merge, ask, exchange.",
     "gate": "Check a version of a run; open the next one when it passes.",
+    "loop": "The loop by steps: for whoever writes the kernels.",
+    "optimize": "The whole loop: a faster kernel with a proof, or an honest no better.",
     "ingest": "Index the wiki and the experience log.",
     "memory": "Version records of a run; masked ones stay out of every plan.",
     "profile": "Hardware counters of one call of a kernel, and what limits it.",
