@@ -8,6 +8,14 @@ from kbs_engine.run.records import RequestFile
 
 SCHEMA_VERSION = 1
 
+TUNING_METHODS: tuple[str, ...] = (
+    "launch_parameter_tuning",
+    "block_size_tuning",
+    "grid_sizing",
+    "more_pipeline_stages",
+)
+"""Methods that the tunables of a source carry out, with no switch of their own."""
+
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What the writer of the next kernel is given: the file's content, and the source's text."""

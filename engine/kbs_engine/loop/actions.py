@@ -9,6 +9,7 @@ import msgspec
 from kbs_engine.jobs import SourceRef
 from kbs_engine.loop.asks import Described
 from kbs_engine.run.records import Settings, State
+from kbs_engine.work import Work
 
 SCHEMA_VERSION = 1
 
@@ -76,6 +77,7 @@ class MakeFront(Note, frozen=True, kw_only=True):
     """Write README.md, env_check.md and test_kernel.py, and baseline_report.md once v0 stands."""
 
     described: Described
+    work: Work | None = None
     baseline: bool = False
 
 

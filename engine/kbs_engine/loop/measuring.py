@@ -19,7 +19,6 @@ from kbs_engine.jobs import (
     Sanitize,
     SourceRef,
     Time,
-    TimingSettings,
 )
 from kbs_engine.loop.asks import JobsDone, RunJobs
 from kbs_engine.loop.ledger import Facts, Ledger, Steps
@@ -52,14 +51,12 @@ def check_job(ledger: Ledger, source: SourceRef) -> Check:
     return Check(source=source, task=ledger.task, rounds=ledger.settings.check_rounds)
 
 
-def time_job(
-    ledger: Ledger, arms: Sequence[Arm], *, pairs: int, settings: TimingSettings | None = None
-) -> Time:
+def time_job(ledger: Ledger, arms: Sequence[Arm], *, pairs: int) -> Time:
     """A timing block that no other block of the run equals."""
     return Time(
         arms=tuple(arms),
         task=ledger.task,
-        settings=settings or ledger.settings.timing,
+        settings=ledger.settings.timing,
         block=ledger.next_block(),
         fresh_processes=pairs,
     )

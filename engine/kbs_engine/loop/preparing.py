@@ -32,7 +32,7 @@ def prepare(ledger: Ledger) -> Steps:
     env = environment(ledger, probed.provenance.date)
     yield put("env.json", env)
     yield ledger.save()
-    yield MakeFront(described=described)
+    yield MakeFront(described=described, work=ledger.counted.work if ledger.counted else None)
     if described.missing and not ledger.settings.extra.get("go_on_without_specs"):
         ledger.update(ended="environment")
         yield ledger.save()

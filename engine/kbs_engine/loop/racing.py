@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from kbs_engine.jobs import TimingSettings
 from kbs_engine.loop.ledger import Ledger, Steps
 from kbs_engine.loop.measuring import median, run_jobs, time_job
 from kbs_engine.results import Timed, read
@@ -17,21 +14,21 @@ from kbs_engine.timing import Race
 if TYPE_CHECKING:
     from kbs_engine.loop.exploring import Tried
 
-LOOKS: Final = 5
-"""A race looks at its branches so often before the plan of calls is used up."""
-LEAST_CALLS: Final = 6
+MOST_LOOKS: Final = 2
+"""Blocks of a race. Timing is fixed for a run, so that a block has all the trials of a claim:
+one look decides nearly always, and a second one is for branches that are close."""
 
 
 def race(ledger: Ledger, number: int, branches: Sequence[Tried]) -> Steps:
     """Time the branches against each other; returns the RaceReport, fates set on the branches."""
     settings = ledger.settings
     kept = settings.timing.trials - settings.timing.discard_first
-    contest = Race(len(branches), noise=settings.noise, planned_calls=kept)
+    contest = Race(len(branches), noise=settings.noise, planned_calls=MOST_LOOKS * kept)
     block = 0
     while needed := contest.needs():
         block += 1
         arms = [branch.source for branch in (branches[i] for i in needed) if branch.source]
-        job = time_job(ledger, arms, pairs=1, settings=_short(settings.timing))
+        job = time_job(ledger, arms, pairs=1)
         (result,) = yield from run_jobs(ledger, [job], f"race, block {block}", number)
         timed = read(result, Timed)
         for arm, index in zip(timed.arms, needed, strict=True):
@@ -47,12 +44,6 @@ def race(ledger: Ledger, number: int, branches: Sequence[Tried]) -> Steps:
         branch = branches[fate.arm]
         branch.median_ns, branch.ratio = _median(branch), fate.ratio
     return report
-
-
-def _short(timing: TimingSettings) -> TimingSettings:
-    """A block of a race: a share of the trials, so that it can end early."""
-    kept = max(LEAST_CALLS, (timing.trials - timing.discard_first) // LOOKS)
-    return msgspec.structs.replace(timing, trials=kept + timing.discard_first)
 
 
 def _median(branch: Tried) -> float | None:

@@ -14,6 +14,7 @@ from kbs_engine.loop.exploring import (
     Tried,
     explore,
     frontier_of,
+    write_branches,
 )
 from kbs_engine.loop.failing import fail
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
@@ -66,7 +67,11 @@ def first_version(ledger: Ledger) -> Steps:
     yield from diagnose(ledger, facts)
     yield put("memory/v0.json", memory_record(ledger, facts, None, "the baseline"))
     yield ledger.save()
-    yield MakeFront(described=ledger.described, baseline=True)
+    yield MakeFront(
+        described=ledger.described,
+        work=ledger.counted.work if ledger.counted else None,
+        baseline=True,
+    )
     yield ledger.progress("measure", 0, f"{facts.median_ns:.0f} ns", done=True)
     return True
 

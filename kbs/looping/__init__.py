@@ -1,0 +1,1 @@
+"""The wiring of the loop: knowledge, device, proposer and run folder behind one machine."""

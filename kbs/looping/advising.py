@@ -1,0 +1,211 @@
+"""Diagnosis and ranked methods of a measured version, from the knowledge base."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kbs.looping.evidence import evidence_note
+from kbs.looping.offers import offered
+from kbs_engine.blobs import BlobStore
+from kbs_engine.diagnose import Diagnosed, Subject, diagnose
+from kbs_engine.errors import RefusedError
+from kbs_engine.facts import Chip
+from kbs_engine.loop.asks import Advice, Advise, MarksRead
+from kbs_engine.profiles import Profile
+from kbs_engine.recommend import Options, recommend
+from kbs_engine.recommendations import KernelAdvice, Recommendation
+from kbs_engine.reports import ncu_details, ncu_summary, ncu_top
+from kbs_engine.roofline import build_roofline
+from kbs_engine.roofs import Roofline
+from kbs_engine.rows import Call
+from kbs_engine.understand import Known, understand
+from kbs_engine.vocabulary import LIMITERS
+from kbs_engine.work import Work
+
+if TYPE_CHECKING:
+    from kbs_ingest.store import Store
+
+SEEDS = 3
+
+
+def advise(ask: Advise, store: Store | None, blobs: BlobStore, marks: MarksRead) -> Advice:
+    """Everything that a plan is made from, but for what the proposer cannot write."""
+    work = ask.counted.work if ask.counted else None
+    chip = find_chip(store, ask.settings.platform or ask.settings.chip or ask.machine.gpu)
+    profiles = _profiles(ask, store, blobs)
+    items = _diagnosed(ask, store, profiles, chip, work)
+    roofline = _roofline(ask, items, profiles, chip, work)
+    chosen = Options(
+        as_of=date.fromisoformat(ask.as_of),
+        language=ask.settings.language,
+        applied=frozenset(ask.applied),
+        source_hash=ask.source.sha256,
+    )
+    advices = [recommend(item, store, chosen) for item in items] if store else []
+    advices.sort(key=lambda row: -(row.diagnosis.time_ns or 0.0))
+    pages = {method.id: method for method in store.methods()} if store else {}
+    ranked = merge_ranked(advices)
+    diagnoses = [row.diagnosis for row in advices]
+    why_not = "" if profiles else ask.machine.counters_why_not or "the run reads no counters"
+    offers = offered(marks, pages, gap=roofline.gap, tried=ask.tried)
+    named = {row.method for row in (*ranked, *offers)}
+    return Advice(
+        kernels=tuple(advices),
+        roofline=roofline,
+        ranked=ranked,
+        offered=offers,
+        pages={name: pages[name] for name in sorted(named & pages.keys())},
+        seeds=_seeds(store, ask, named),
+        evidence=evidence_note(
+            store, advices, roofline,
+            family=work.kernel if work else ask.settings.family,
+            language=ask.settings.language,
+            time_ns=ask.time_ns,
+        ),
+        top=ncu_top(
+            ask.version, ask.source.sha256, profiles, diagnoses, ncu_num=ask.settings.ncu_num
+        ),
+        summary=ncu_summary(ask.version, profiles, diagnoses, why_not=why_not),
+        details=ncu_details(ask.version, profiles, why_not=why_not),
+    )  # fmt: skip
+
+
+def find_chip(store: Store | None, name: str) -> Chip | None:
+    """The chip of this name; None where the wiki does not know it or is not asked."""
+    if store is None or not name:
+        return None
+    try:
+        return store.chip(name)
+    except RefusedError:
+        return None
+
+
+def _profiles(ask: Advise, store: Store | None, blobs: BlobStore) -> tuple[Profile, ...]:
+    """The launches of the version's report; none without counters."""
+    if ask.profile is None or not ask.profile.report_sha256 or store is None:
+        return ()
+    from kbs_ingest.readers import read_report, report_vendor
+
+    with tempfile.TemporaryDirectory(prefix="kbs-report-") as folder:
+        path = Path(folder) / (ask.profile.report_name or "profile.ncu-rep")
+        path.write_bytes(blobs.get(ask.profile.report_sha256))
+        return read_report(path, store.metric_map(report_vendor(path))).profiles
+
+
+def _diagnosed(
+    ask: Advise,
+    store: Store | None,
+    profiles: Sequence[Profile],
+    chip: Chip | None,
+    work: Work | None,
+) -> tuple[Diagnosed, ...]:
+    if store is None:
+        return ()
+    language: Any = ask.settings.language
+    if not profiles:
+        return (understand(_known(ask, chip, work), store),)
+    single = len(profiles) == 1
+    subjects = [
+        Subject(
+            profile=profile,
+            work=work if single else _shape_of(work),
+            chip_name=chip.id if chip else None,
+            language=language,
+        )
+        for profile in profiles
+    ]
+    return diagnose(subjects, store, call=Call.of(profiles))
+
+
+def _shape_of(work: Work | None) -> Work | None:
+    """Of one kernel among several only the family and precisions are known, not its work."""
+    if work is None:
+        return None
+    return msgspec.structs.replace(work, flops=None, bytes_in=None, bytes_out=None)
+
+
+def _known(ask: Advise, chip: Chip | None, work: Work | None) -> Known:
+    """What a run without counters knows: the task, the card, and which roof is nearest."""
+    line = build_roofline({}, chip=chip, work=work, time_ns=ask.time_ns, time_source="timer")
+    limiter: Any = line.limiter if line.limiter in LIMITERS and line.limiter != "unknown" else None
+    if limiter is None and line.binding == "memory":
+        limiter = "dram"
+    family: Any = work.kernel if work else ask.settings.family
+    return Known(
+        limiter=limiter,
+        family=None if family == "other" else family,
+        language=ask.settings.language,
+        chip=chip,
+        work=work,
+        notes=("counter-free: from timing, the declared work and the machine code alone",),
+    )
+
+
+def _roofline(
+    ask: Advise,
+    items: Sequence[Diagnosed],
+    profiles: Sequence[Profile],
+    chip: Chip | None,
+    work: Work | None,
+) -> Roofline:
+    """Of the whole call: the profile's where it is one kernel, else by the timer."""
+    if len(profiles) == 1 and items:
+        return items[0].diagnosis.roofline
+    line = build_roofline({}, chip=chip, work=work, time_ns=ask.time_ns, time_source="timer")
+    if profiles and items:
+        main = max(items, key=lambda item: item.diagnosis.time_ns or 0.0).diagnosis.roofline
+        return msgspec.structs.replace(
+            line,
+            limiter=main.limiter,
+            limiter_share=main.limiter_share,
+            gap_latency=main.gap_latency,
+        )
+    return line
+
+
+def merge_ranked(advices: Sequence[KernelAdvice]) -> tuple[Recommendation, ...]:
+    """Methods over the launches of one call, each weighted by its launch's share of the time."""
+    total = sum(row.diagnosis.time_ns or 0.0 for row in advices)
+    best: dict[str, Recommendation] = {}
+    for advice in advices:
+        time = advice.diagnosis.time_ns
+        share = time / total if time and total else 1.0 / len(advices)
+        for row in advice.recommendations:
+            low, high = row.predicted_gain
+            scaled = msgspec.structs.replace(
+                row,
+                score=row.score * share,
+                gain=row.gain * share,
+                predicted_gain=(low * share, high * share),
+            )
+            if row.method not in best or best[row.method].score < scaled.score:
+                best[row.method] = scaled
+    return tuple(sorted(best.values(), key=lambda row: (-row.score, row.method)))
+
+
+def _seeds(store: Store | None, ask: Advise, named: set[str]) -> tuple[dict[str, Any], ...]:
+    """Tunables that won in the past for this family and language, the same arch first."""
+    if store is None:
+        return ()
+    arch, family = ask.machine.arch, ask.settings.family
+    rows = [
+        row
+        for row in store.outcomes()
+        if row.tunables
+        and row.verdict == "effective"
+        and row.language == ask.settings.language
+        and row.kernel == family
+        and row.method in named
+    ]
+    rows.sort(key=lambda row: (row.arch != arch, -(row.gain or 0.0), row.method))
+    found: list[Mapping[str, Any]] = []
+    for row in rows:
+        if row.tunables not in found:
+            found.append(row.tunables)
+    return tuple(dict(row) for row in found[:SEEDS])

@@ -1,0 +1,185 @@
+"""Driving the state machine: notes are done, asks answered, and every answer is journaled first.
+
+A job counts as finished once its result is on disk and in the journal; any other answer once
+its content is on disk and its event in the journal. So `resume` tells the machine its journal
+again and goes on with whatever was in flight; nothing that finished is done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Protocol
+
+import msgspec
+
+from kbs_engine.errors import MeasurementError, StoreError
+from kbs_engine.jobs import AnyJob, Result
+from kbs_engine.loop.actions import Begin, Note, Progress
+from kbs_engine.loop.asks import AnyAnswer, AnyAsk, Ask, JobsDone, RunJobs
+from kbs_engine.loop.machine import LoopState, Told, begin_run, step
+from kbs_engine.ports import Device
+from kbs_engine.run import RunFolder
+
+BEGUN = "loop_begun"
+ANSWER = "answer"
+
+
+class Show(Protocol):
+    """Where progress goes."""
+
+    def note(self, progress: Progress) -> None:
+        """A stage began or ended."""
+        ...
+
+    def jobs(self, ask: RunJobs, left: int) -> None:
+        """Jobs are in flight: ``left`` of them still."""
+        ...
+
+
+class Answers(Protocol):
+    """What answers every ask but device jobs."""
+
+    def answer(self, ask: Any) -> AnyAnswer | None:
+        """The answer; None where nothing can be said yet."""
+        ...
+
+
+Until = Callable[[Progress], bool]
+
+
+class Driver:
+    """One run from where it stands to its end, a wait, or the stage that was asked for."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        device: Device,
+        world: Answers,
+        writer: Callable[[Note], None],
+        show: Show,
+    ) -> None:
+        """Nothing is asked before ``go``."""
+        self.run = run
+        self.device = device
+        self.world = world
+        self.writer = writer
+        self.show = show
+
+    def go(self, until: Until | None = None) -> LoopState:
+        """Go on until the run has nothing to ask, or ``until`` says so of a stage that ended.
+
+        Raises:
+            KbsError: A gate that refuses, a job that could not be carried out, an agent that
+                is waited for; the run stands as it is and is resumed later.
+        """
+        state, actions = self.where()
+        while True:
+            if self._do(actions, until) or not state.pending:
+                return state
+            ask = actions[-1]
+            answer = self._answer(ask)
+            if answer is None:
+                return state
+            state, actions = step(state, Told(key=state.pending, answer=answer))
+
+    def where(self) -> tuple[LoopState, tuple[Any, ...]]:
+        """The state after everything in the journal, and what is to be done there."""
+        return self._told_again(*begin_run(self._begin()))
+
+    def _begin(self) -> Begin:
+        events = self.run.journal.of_kind(BEGUN)
+        if not events:
+            raise StoreError(
+                "the journal does not say how the loop began",
+                where=str(self.run.paths.journal),
+                remedy="start the run again with `kbs loop init`",
+            )
+        return msgspec.convert(events[0].data["begin"], Begin)
+
+    def _told_again(
+        self, state: LoopState, actions: tuple[Any, ...]
+    ) -> tuple[LoopState, tuple[Any, ...]]:
+        """The state after everything in the journal; notes of finished steps stand on disk."""
+        for event in self.run.journal.of_kind(ANSWER):
+            ask = actions[-1] if actions and isinstance(actions[-1], Ask) else None
+            if ask is None or ask.key != event.data["key"]:
+                raise StoreError(
+                    "the journal answers another question than the one that is asked",
+                    where=f"{self.run.paths.journal}:{event.seq + 1}",
+                    remedy="resume the run with the version of kbs that began it "
+                    f"({state.begin.kbs_version or 'unknown'})",
+                )
+            state, actions = step(state, Told(key=ask.key, answer=self._stored(ask, event.data)))
+        return state, actions
+
+    def _stored(self, ask: AnyAsk, data: dict[str, Any]) -> AnyAnswer:
+        if isinstance(ask, RunJobs):
+            return JobsDone(results=tuple(self._finished(job) for job in ask.jobs))
+        stored: AnyAnswer = msgspec.json.decode(self.run.blobs.get(data["sha256"]), type=AnyAnswer)
+        return stored
+
+    def _finished(self, job: AnyJob) -> Result:
+        result = self.run.finished(job)
+        if result is None:
+            raise StoreError(
+                f"the journal says that jobs were done, and one of them never finished "
+                f"({job.key[:12]})",
+                where=str(self.run.paths.journal),
+                remedy="restore the run folder from a copy",
+            )
+        return result
+
+    def _do(self, actions: tuple[Any, ...], until: Until | None) -> bool:
+        """Do the notes in order; True when a stage ended at which to stop."""
+        stop = False
+        for action in actions:
+            if isinstance(action, Progress):
+                self.show.note(action)
+                stop = stop or (until is not None and action.done and until(action))
+            elif isinstance(action, Note):
+                self.writer(action)
+        return stop
+
+    def _answer(self, ask: AnyAsk) -> AnyAnswer | None:
+        """Ask the device or the world; the answer is in the journal before it is used."""
+        if isinstance(ask, RunJobs):
+            done = JobsDone(results=self._jobs(ask))
+            self.run.journal.append(ANSWER, ask="jobs", key=ask.key)
+            return done
+        answer = self.world.answer(ask)
+        if answer is None:
+            return None
+        sha256 = self.run.blobs.put(msgspec.json.encode(answer))
+        orders = len(getattr(answer, "orders", ()))
+        self.run.journal.append(
+            ANSWER, ask=str(type(ask).__struct_config__.tag), key=ask.key, sha256=sha256,
+            orders=orders,
+        )  # fmt: skip
+        return answer
+
+    def _jobs(self, ask: RunJobs) -> tuple[Result, ...]:
+        """Results of all jobs; those that finished before a crash are not run again."""
+        flying: dict[str, Future[Result]] = {}
+        done: dict[str, Result] = {}
+        for job in ask.jobs:
+            stored = self.run.finished(job)
+            if stored is not None and (stored.failure is None or ask.optional):
+                done[job.key] = stored
+            elif job.key not in flying:
+                self.run.job_started(job)
+                flying[job.key] = self.device.submit(job)
+        for job in ask.jobs:
+            if job.key in done:
+                continue
+            self.show.jobs(ask, sum(not future.done() for future in flying.values()))
+            result = flying[job.key].result()
+            self.run.job_finished(job, result)
+            done[job.key] = result
+            if result.failure is not None and not ask.optional:
+                raise MeasurementError(
+                    f"{ask.what}: {result.failure}",
+                    where=str(self.run.root),
+                    remedy=f"mend it, then `kbs loop resume {self.run.root}`",
+                )
+        return tuple(done[job.key] for job in ask.jobs)

@@ -1,0 +1,126 @@
+"""A run of the command line: opened, wired to this home, driven, and told about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbs.context import Context
+from kbs.looping.driver import Until
+from kbs.looping.progress import choose_show
+from kbs.looping.running import Wiring, run_loop
+from kbs.looping.world import WaitingForAgentError
+from kbs_engine.loop.actions import Progress, Stage
+from kbs_engine.run import RunFolder
+from kbs_engine.run.records import State
+from kbs_engine.units import human_ns
+
+
+class Went(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run stands after a command drove it."""
+
+    state: State
+    waiting: str = ""
+    """What the run waits for: a submission, or orders at its end."""
+
+
+def drive(
+    context: Context,
+    run: RunFolder,
+    *,
+    device: str = "",
+    record: Path | None = None,
+    until: Until | None = None,
+) -> Went:
+    """Go on with a run that is open for writing.
+
+    Raises:
+        KbsError: A gate that refuses, a job that could not be carried out.
+    """
+    settings = run.state().settings
+    store = context.store() if settings.extra.get("knowledge", True) else None
+    wiring = Wiring(
+        home=context.home, roots=context.roots, store=store, device=device, record=record
+    )
+    waiting = ""
+    try:
+        with choose_show(quiet=context.json or context.verbosity < 0) as show:
+            run_loop(run, wiring, show=show, until=until)
+    except WaitingForAgentError as wait:
+        waiting = str(wait)
+    finally:
+        if store is not None:
+            store.close()
+    return Went(state=run.state(), waiting=waiting)
+
+
+def stage_ends(stage: Stage, *, after: int = -1) -> Until:
+    """Stop where ``stage`` ends for a version later than ``after``."""
+
+    def reached(progress: Progress) -> bool:
+        return progress.stage == stage and progress.version > after
+
+    return reached
+
+
+def status_shape(root: Path, went: Went) -> dict[str, Any]:
+    """Where a run stands, for machines."""
+    state = went.state
+    return {
+        "run": str(root),
+        "improved": state.improved,
+        "ended": state.ended,
+        "waiting": went.waiting,
+        "current_version": max((row.version for row in state.versions), default=0),
+        "best_version": state.best_version,
+        "best_ns": state.best_ns,
+        "device": state.settings.device_kind,
+        "mode": state.settings.mode,
+        "gpu_seconds_used": state.gpu_seconds_used,
+        "versions": [msgspec.to_builtins(row) for row in state.versions],
+        "verdicts": [msgspec.to_builtins(row) for row in state.verdicts],
+    }
+
+
+def status_lines(root: Path, went: Went) -> Sequence[str]:
+    """The same for people."""
+    state = went.state
+    lines = [f"run {root}"]
+    if state.settings.device_kind == "host":
+        lines.append("measured on a host (CPU): nothing here is a claim about a GPU")
+    for row in state.versions:
+        time = human_ns(row.median_ns) if row.median_ns else "-"
+        gain = f"{row.speedup_v0:.2f}×" if row.speedup_v0 and row.version else ""
+        mark = " best" if row.version == state.best_version else ""
+        methods = ", ".join(row.methods)
+        lines.append(f"  v{row.version:<3} {row.status:<9} {time:>12} {gain:>8}  {methods}{mark}")
+    lines += [
+        f"  v{row.version:<3} {row.method}: {row.verdict}"
+        + (f", returns {row.gain:.1%} of the time" if row.gain is not None else "")
+        for row in state.verdicts
+    ]
+    if state.ended:
+        found = "a faster version" if state.improved else "no better version"
+        lines.append(f"ended: {state.ended.replace('_', ' ')}; {found} was found")
+    if went.waiting:
+        lines.append(went.waiting)
+    return lines
+
+
+def tell(context: Context, root: Path, went: Went) -> None:
+    """Print where the run stands."""
+    if context.json:
+        context.print_json(status_shape(root, went))
+        return
+    if context.verbosity >= 0:
+        console = context.console()
+        for line in status_lines(root, went):
+            console.print(line, markup=False)
+
+
+def open_run(context: Context, root: Path, *, writing: bool = True) -> RunFolder:
+    """The run folder of a command; KbsError says what is wrong with it."""
+    return RunFolder.open(root.resolve(), home=context.home, writing=writing)

@@ -1,0 +1,171 @@
+"""Single verbs of `kbs loop` on a run: one stage, a submission, changed constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from kbs.context import Context
+from kbs.looping.beginning import settings_of
+from kbs.looping.driver import Driver
+from kbs.looping.home import drive, open_run, stage_ends
+from kbs.looping.progress import Quiet
+from kbs.measuring.subject import read_text
+from kbs_engine.errors import UsageError
+from kbs_engine.loop.actions import Note, Stage
+from kbs_engine.loop.asks import Propose
+from kbs_engine.proposals import Candidate
+from kbs_engine.run import RunFolder
+from kbs_engine.run.memories import parse_setting
+from kbs_engine.run.records import Settings
+
+WRITES: dict[str, int] = {"roofline": 0, "plan": 0, "branch": 1, "verify": 1, "ablate": 1}
+"""To which version a stage belongs: the one that stands, or the one that follows it."""
+
+
+def run_stage(
+    context: Context, root: Path, *, stage: str, shows: str, device: str, record: Path | None
+) -> None:
+    """Go on to the end of a stage where it is not done yet, and show what it wrote."""
+    with open_run(context, root) as run:
+        number = max((row.version for row in run.state().versions), default=0)
+        place = _newest(run, shows, number)
+        if place is None or not _over(run, stage):
+            wanted: Stage = msgspec.convert(stage, Stage)
+            after = number - 1 + WRITES[stage] if place is None else number
+            went = drive(context, run, device=device, record=record,
+                         until=stage_ends(wanted, after=min(after, number)))  # fmt: skip
+            if went.waiting and not context.json:
+                click.echo(went.waiting, err=True)
+            number = max((row.version for row in run.state().versions), default=0)
+            place = _newest(run, shows, number + 1) or place
+    if place is None:
+        raise UsageError(f"the run has no {shows} yet", where=str(root), remedy="kbs loop next")
+    _show(context, place)
+
+
+def _newest(run: RunFolder, shows: str, number: int) -> Path | None:
+    """The file or folder of the newest version that has it."""
+    for version in range(number + 1, -1, -1):
+        place = run.version(version).root / shows
+        if place.exists():
+            return place
+    return None
+
+
+def _over(run: RunFolder, stage: str) -> bool:
+    """Whether nothing of this stage is left to do: the run has ended."""
+    del stage
+    return bool(run.state().ended)
+
+
+def _show(context: Context, place: Path) -> None:
+    if place.is_dir():
+        rows = {
+            part.name: msgspec.json.decode((part / "bench.json").read_bytes())
+            for part in sorted(place.iterdir())
+            if (part / "bench.json").is_file()
+        }
+        if context.json:
+            context.print_json({"path": str(place), "branches": rows})
+            return
+        for name, bench in rows.items():
+            own = next(
+                (arm for arm in bench["arms"] if arm["sha256"] == bench["source_sha256"]), None
+            )
+            time = f"{own['median_ns']:.0f} ns" if own else bench["reason"] or "-"
+            click.echo(f"{name:<4} {time:>14}  {bench['tunables']}")
+        return
+    if context.json:
+        context.print_json(msgspec.json.decode(place.read_bytes()))
+        return
+    click.echo(f"{place}")
+    click.echo(place.read_text(encoding="utf-8"), nl=False)
+
+
+def submit_files(
+    context: Context, root: Path, files: Sequence[Path], methods: Sequence[str], note: str
+) -> int:
+    """Put candidates for the pending request into the journal; the version they are for.
+
+    Raises:
+        UsageError: The run waits for no kernel, or a method is not in the plan.
+        InputError: A file that cannot be read.
+    """
+    with open_run(context, root) as run:
+        ask = pending_propose(run)
+        planned = {row.method for row in ask.file.plan.methods}
+        extra = [method for method in methods if method not in planned]
+        if extra:
+            raise UsageError(
+                f"the plan does not hold {', '.join(extra)}",
+                where=str(run.version(ask.file.version).request),
+                remedy=f"name methods of the plan: {', '.join(sorted(planned)) or 'none'}",
+            )
+        candidates = [
+            Candidate(text=read_text(path), name=path.name, methods=tuple(methods), note=note)
+            for path in files
+        ]
+        run.journal.append("submitted", ask_key=ask.key, candidates=candidates)
+    return ask.file.next_version
+
+
+def pending_propose(run: RunFolder) -> Propose:
+    """The request that waits for an agent; UsageError when none does."""
+    driver = Driver(run, _NoDevice(), _NoWorld(), _nothing, Quiet())
+    _, actions = driver.where()
+    ask = actions[-1] if actions else None
+    if not isinstance(ask, Propose):
+        raise UsageError(
+            "the run waits for no kernel",
+            where=str(run.root),
+            remedy=f"`kbs loop next {run.root}` goes on until it does",
+        )
+    return ask
+
+
+def _nothing(note: Note) -> None:
+    """Nothing is written while a run is only looked at."""
+    del note
+
+
+class _NoDevice:
+    """Nothing is measured while a run is only looked at."""
+
+    def submit(self, job: Any) -> Any:
+        """Refuse."""
+        raise UsageError(f"no job may run here ({type(job).__name__})")
+
+
+class _NoWorld:
+    """Nothing is answered while a run is only looked at."""
+
+    def answer(self, ask: Any) -> None:
+        """Nothing."""
+        del ask
+
+
+def read_changes(context: Context, root: Path, texts: Sequence[str]) -> dict[str, Any]:
+    """``field=value`` texts as changes of the settings; UsageError for what does not fit."""
+    with open_run(context, root, writing=False) as run:
+        plain = msgspec.to_builtins(run.state().settings)
+    changes: dict[str, Any] = {}
+    for text in texts:
+        path, value = parse_setting(text)
+        name, _, inner = path.partition(".")
+        if name not in Settings.__struct_fields__:
+            raise UsageError(
+                f"{name} is no setting", where="--set",
+                remedy="settings: " + ", ".join(Settings.__struct_fields__),
+            )  # fmt: skip
+        if inner:
+            held = dict(changes.get(name, plain[name]) or {})
+            held[inner] = value
+            value = held
+        changes[name] = value
+    settings_of({**plain, **changes})
+    return changes

@@ -1,0 +1,149 @@
+"""The world as the loop sees it: one answer for every kind of ask but device jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kbs.looping import describing, external, opcode_check, sources
+from kbs.looping.advising import advise
+from kbs_engine.errors import MeasurementError, RefusedError
+from kbs_engine.gate import Inspectors, pass_version
+from kbs_engine.loop import asks
+from kbs_engine.loop.parts import Offered, Order
+from kbs_engine.ports import Proposer
+from kbs_engine.proposals import TUNING_METHODS, Candidate, Request
+from kbs_engine.run import RunFolder
+from kbs_engine.run.memories import Memory
+
+
+class WaitingForAgentError(RefusedError):
+    """The next kernel is somebody's to write; the run stands until it is submitted."""
+
+
+class World(msgspec.Struct, kw_only=True):
+    """Everything that answers asks. Only ``answer`` is called by the driver."""
+
+    run: RunFolder
+    home: Path | None
+    store: Any
+    """``kbs_ingest.store.Store``, or None: the run uses no knowledge."""
+    proposer: Any
+    """``kbs_engine.ports.Proposer``, or None: an agent submits."""
+    inspectors: Inspectors
+    remember: bool = True
+    """Whether outcomes go to the experience log of the home folder."""
+
+    def answer(self, ask: asks.AnyAsk) -> asks.AnyAnswer | None:
+        """The answer, or None where nothing can be said yet (the end of a run)."""
+        handlers: dict[type[Any], Callable[[Any], Any]] = {
+            asks.Describe: lambda one: describing.describe(one, self.store),
+            asks.ReadMarks: lambda one: sources.read_marks(one, self.run.blobs),
+            asks.Write: lambda one: sources.write_variants(one, self.run.blobs),
+            asks.Advise: self._advise,
+            asks.Propose: self._propose,
+            asks.JudgeOpcodes: lambda one: opcode_check.judge(one, self.store),
+            asks.CheckGate: self._gate,
+            asks.Commit: self._commit,
+            asks.Remember: self._remember,
+            asks.External: lambda one: external.run_external(one, self.run.blobs),
+            asks.AwaitOrders: self._orders,
+        }
+        answer: asks.AnyAnswer | None = handlers[type(ask)](ask)
+        return answer
+
+    def _advise(self, ask: asks.Advise) -> asks.Advice:
+        marks = sources.read_marks(asks.ReadMarks(source=ask.source), self.run.blobs)
+        advice = advise(ask, self.store, self.run.blobs, marks)
+        unwritable = getattr(self.proposer, "unwritable", None)
+        if unwritable is None:
+            return advice
+        names = [row.method for row in (*advice.ranked, *advice.offered)]
+        able = unwritable(
+            self.run.blobs.text(ask.source.sha256),
+            ask.source.language,
+            tuple(dict.fromkeys(names)),
+            tunable=any(row.method in TUNING_METHODS for row in advice.offered),
+        )
+        return msgspec.structs.replace(advice, unwritable=able)
+
+    def _propose(self, ask: asks.Propose) -> asks.Proposed:
+        if self.proposer is None:
+            return self._submitted(ask)
+        proposer: Proposer = self.proposer
+        text = self.run.blobs.text(ask.base.sha256)
+        request = Request(file=ask.file, source=text, attempt=ask.attempt)
+        try:
+            candidates = proposer.propose(request)
+        except MeasurementError as problem:
+            return asks.Proposed(failure=problem.message)
+        return asks.Proposed(candidates=tuple(self._offer(ask, one) for one in candidates))
+
+    def _offer(self, ask: asks.Propose, candidate: Candidate) -> Offered:
+        planned = tuple(row.method for row in ask.file.plan.methods)
+        source = sources.described(ask.base, candidate.text, self.run.blobs)
+        methods = candidate.methods or planned
+        carried = [m for m in methods if m in TUNING_METHODS and m not in source.switches]
+        return Offered(
+            source=source,
+            name=candidate.name,
+            methods=methods,
+            tuning=carried[0] if carried else "",
+            note=candidate.note,
+            template=candidate.template,
+        )
+
+    def _submitted(self, ask: asks.Propose) -> asks.Proposed:
+        """What was submitted for this very ask; until then the run waits."""
+        for event in reversed(self.run.journal.of_kind("submitted")):
+            if event.data["ask_key"] == ask.key:
+                rows = msgspec.convert(event.data["candidates"], tuple[Candidate, ...])
+                return asks.Proposed(candidates=tuple(self._offer(ask, one) for one in rows))
+        number = ask.file.version
+        text = msgspec.json.format(msgspec.json.encode(ask.file), indent=2).decode()
+        self.run.write_text(self.run.version(number).request, text + "\n")
+        raise WaitingForAgentError(
+            f"v{ask.file.next_version} waits for a kernel (try {ask.attempt})",
+            where=str(self.run.version(number).request),
+            remedy=f"write it from {ask.file.base_file} and run "
+            f"`kbs loop submit {self.run.root} FILE`",
+        )
+
+    def _gate(self, ask: asks.CheckGate) -> asks.GatePassed:
+        refusals = pass_version(self.run, ask.version, ask.final, self.inspectors)
+        if refusals:
+            told = "\n".join(str(row) for row in refusals)
+            raise RefusedError(
+                f"the gate refuses v{ask.version}:\n{told}",
+                where=str(self.run.root),
+                remedy="mend what it names, then `kbs loop resume`",
+            )
+        return asks.GatePassed()
+
+    def _commit(self, ask: asks.Commit) -> asks.Committed:
+        return asks.Committed(commit=self.run.git.commit(ask.message))
+
+    def _remember(self, ask: asks.Remember) -> asks.Remembered:
+        if not self.remember or self.home is None or not ask.outcomes:
+            return asks.Remembered(ids=())
+        from kbs_ingest.experience import append
+
+        return asks.Remembered(ids=append(self.home, ask.outcomes))
+
+    def _orders(self, ask: asks.AwaitOrders) -> asks.OrdersGiven | None:
+        """Orders that no earlier answer took; at the end of a run, None until there is one."""
+        given = self.run.journal.of_kind("order")
+        taken = sum(event.data.get("orders", 0) for event in self.run.journal.of_kind("answer"))
+        fresh = tuple(msgspec.convert(event.data["order"], Order) for event in given[taken:])
+        if ask.ended and not fresh:
+            return None
+        return asks.OrdersGiven(orders=fresh, masked=self._masked())
+
+    def _masked(self) -> tuple[int, ...]:
+        memory = Memory(self.run.paths.memory)
+        if not self.run.paths.memory.is_dir():
+            return ()
+        return tuple(n for n in memory.versions() if memory.load(n).masked)

@@ -1,0 +1,1 @@
+"""Who writes the next kernel: built in, a program, or whoever submits."""
