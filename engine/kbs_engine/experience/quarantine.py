@@ -15,7 +15,12 @@ import msgspec
 
 from kbs_engine.facts import Chip
 from kbs_engine.outcomes import Outcome
-from kbs_engine.peaks import spec_dtype
+from kbs_engine.timing.physics import (
+    STRASSEN,
+    WHOLE_ARITHMETIC,
+    WHOLE_INPUT,
+    last_level_cache,
+)
 
 LIBRARY_FACTOR: Final = 10.0
 """Largest believed factor over the best library baseline of the same task and chip."""
@@ -44,7 +49,8 @@ class Physics(msgspec.Struct, frozen=True, kw_only=True):
 
     chip: str
     bandwidth_bytes_per_s: float | None = None
-    l2_bytes: float | None = None
+    cache_bytes: float | None = None
+    """Of the last cache before device memory."""
     ops_per_s: dict[str, float] = {}
     """Largest dense peak by data type word (``fp16``, ``fp8``)."""
     empty_launch_ns: float | None = None
@@ -63,7 +69,7 @@ def physics_of(chip: Chip) -> Physics:
     return Physics(
         chip=chip.id,
         bandwidth_bytes_per_s=chip.number("memory_bandwidth"),
-        l2_bytes=chip.number("l2_size"),
+        cache_bytes=last_level_cache(chip),
         ops_per_s=peaks,
         empty_launch_ns=None if launch is None else launch.base_value,
     )
@@ -72,30 +78,24 @@ def physics_of(chip: Chip) -> Physics:
 def floor_ns(outcome: Outcome, physics: Physics) -> float | None:
     """Shortest time in which the chip can do the record's work, or None when that is unknown.
 
-    max((bytes in and out beyond what L2 can hold) / peak bandwidth, FLOPs / fastest permitted
-    pipe); the FLOPs of a matrix product follow from its dims.
+    max((bytes in and out beyond what caches can hold) / peak bandwidth, FLOPs / fastest pipe of
+    the chip), of families that can skip neither; the FLOPs of a matrix product follow from its
+    dims where the record does not state them. It asks less of a kernel than the floor of the
+    device does, which knows the permitted precisions: an honest record is never doubted.
     """
     floors = []
     flops = outcome.flops or _flops_of_dims(outcome)
-    peak = _fastest(outcome, physics)
-    if flops and peak:
-        floors.append(flops / peak * 1e9)
-    if physics.bandwidth_bytes_per_s and physics.l2_bytes is not None:
+    peak = max(physics.ops_per_s.values(), default=None)
+    if flops and peak and outcome.kernel in WHOLE_ARITHMETIC:
+        floors.append(flops * STRASSEN / peak * 1e9)
+    known = physics.bandwidth_bytes_per_s and physics.cache_bytes is not None
+    if known and outcome.kernel in WHOLE_INPUT:
         moved = sum(
-            max(0.0, (part or 0.0) - physics.l2_bytes)
+            max(0.0, (part or 0.0) - (physics.cache_bytes or 0.0))
             for part in (outcome.bytes_in, outcome.bytes_out)
         )
-        floors.append(moved / physics.bandwidth_bytes_per_s * 1e9)
+        floors.append(moved / (physics.bandwidth_bytes_per_s or math.inf) * 1e9)
     return max(floors) if floors else None
-
-
-def _fastest(outcome: Outcome, physics: Physics) -> float | None:
-    """The fastest pipe of the permitted precisions; of all where nothing says which."""
-    dtypes = {spec_dtype(name) for name in outcome.permitted}
-    peaks = [physics.ops_per_s[name] for name in sorted(dtypes) if name in physics.ops_per_s]
-    if not dtypes or len(peaks) < len(dtypes):
-        peaks = list(physics.ops_per_s.values())
-    return max(peaks, default=None)
 
 
 def _flops_of_dims(outcome: Outcome) -> float | None:

@@ -182,3 +182,9 @@ def active_masks(home: Path) -> dict[str, Mask]:
         for mark in marks
         if isinstance(mark.record, Mask) and mark.id not in cancelled
     }
+
+
+def outcomes_of_run(home: Path, lore: Lore, run: str) -> list[str]:
+    """Ids of the counting outcomes of a run in which a method helped."""
+    wanted = Wanted(run=run, verdict="effective")
+    return sorted(row.id for row in Reading(home, lore).rows(wanted) if row.state != "masked")

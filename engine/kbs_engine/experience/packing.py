@@ -1,0 +1,103 @@
+"""From a run folder to its capsule."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from kbs_engine.errors import RefusedError
+from kbs_engine.experience.capsule import Capsule, Claim
+from kbs_engine.jobs import SourceRef, Task
+from kbs_engine.run import RunFolder
+from kbs_engine.run.files import read_bytes
+from kbs_engine.run.records import Bench, State, VersionEntry
+
+
+def capsule_of_run(
+    run: RunFolder, *, targets: Sequence[str] = (), kbs_version: str = ""
+) -> tuple[Capsule, dict[str, bytes]]:
+    """The manifest and files of a run's best version against v0.
+
+    Raises:
+        InputError: A file of the run is missing or unreadable.
+        RefusedError: Nothing faster than v0 was found, so that there is no claim.
+    """
+    state = run.state()
+    entry = state.version(state.best_version)
+    if entry is None or not state.improved:
+        raise RefusedError(
+            "the run found nothing faster than v0, so there is no claim to replicate",
+            where=str(run.root),
+            remedy="pack a run whose `kbs loop status` says improved",
+        )
+    suffix = state.settings.kernel_suffix
+    files = {
+        "ref.py": read_bytes(run.paths.reference),
+        f"v0/kernel{suffix}": read_bytes(run.kernel_path(0)),
+        f"v{entry.version}/kernel{suffix}": read_bytes(run.kernel_path(entry.version)),
+    }
+    v0 = _source(run, state, 0, files[f"v0/kernel{suffix}"])
+    manifest = Capsule(
+        kbs_version=kbs_version,
+        run=state.run_id,
+        version=entry.version,
+        language=state.settings.language,
+        kernel=state.settings.family,
+        chip=state.settings.chip,
+        arch=state.settings.arch,
+        gpu=state.settings.gpu,
+        task=_task(state, files["ref.py"], v0),
+        timing=state.settings.timing,
+        process_pairs=state.settings.process_pairs,
+        check_rounds=state.settings.check_rounds,
+        v0=v0,
+        champion=_source(run, state, entry.version, files[f"v{entry.version}/kernel{suffix}"]),
+        claim=_claim(state, entry),
+        methods=entry.methods,
+        targets=tuple(sorted(targets)),
+        files={name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+    )
+    return manifest, files
+
+
+def _task(state: State, reference: bytes, v0: SourceRef) -> Task:
+    chosen = state.settings
+    return Task(
+        reference_sha256=hashlib.sha256(reference).hexdigest(),
+        dims=chosen.dims,
+        atol=chosen.atol,
+        rtol=chosen.rtol,
+        outputs=chosen.outputs,
+        ptr_size=chosen.ptr_size,
+        permitted=chosen.permitted,
+        setup=v0,
+    )
+
+
+def _source(run: RunFolder, state: State, number: int, data: bytes) -> SourceRef:
+    """The kernel of a version, described as its bench describes it where there is one."""
+    bench_path: Path = run.version(number).bench
+    bench = run.read(bench_path, Bench) if bench_path.is_file() else None
+    return SourceRef(
+        sha256=hashlib.sha256(data).hexdigest(),
+        language=state.settings.language,
+        name=state.settings.kernel_file,
+        tunables=bench.tunables if bench else {},
+        switches=bench.switches if bench else {},
+    )
+
+
+def _claim(state: State, entry: VersionEntry) -> Claim:
+    v0 = state.version(0)
+    claim = {
+        "ratio": entry.speedup_v0,
+        "low": entry.speedup_v0_low,
+        "high": entry.speedup_v0_high,
+        "v0_ns": v0.median_ns if v0 else None,
+        "champion_ns": entry.median_ns,
+        "noise": state.settings.noise,
+    }
+    return msgspec.convert(claim, Claim)
