@@ -102,7 +102,7 @@ class Caller:
         device_ns, host_ns = self._run(arm, call, fill, first=first, flush=timed)
         outputs = {name: placement.views[name].clone() for name in self._task.outputs}
         arm.last = (placement, outputs)
-        if first:
+        if first and not arm.trusted:
             arm.worker.close_gates()
         difference = self._verify(arm, values, placement, outputs, poison, timed=timed)
         return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=difference)
@@ -146,7 +146,7 @@ class Caller:
         """Fill the outputs, differently every time; now and then with plausible old values."""
         from kbs_backends.tasks import POISONS, poison
 
-        outputs = self._task.outputs
+        outputs = self._task.written_outputs
         if "poisoned_outputs" in self._off:
             return {}
         older = arm.history.latest()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 from kbs_backends.device.messages import Load
+from kbs_engine.errors import InputError
 
 Inputs = dict[str, Any]
 
@@ -51,15 +53,21 @@ class BaselineCallee:
 
     arguments: tuple[str, ...] = ()
 
-    def __init__(self, reference: Any, name: str) -> None:
-        """``name`` is one of the baselines' names."""
-        self._reference = reference
-        self._name = name
+    def __init__(self, function: Callable[..., Any]) -> None:
+        """``function`` takes every input by name."""
+        self._function = function
 
     def prepare(self, values: Inputs) -> Callable[[], Any]:
         """One call of the reference in its own data type."""
-        reference, name = self._reference, self._name
-        return lambda: reference.eager(values, baseline=name)
+        import torch
+
+        function = self._function
+
+        def call() -> Any:
+            with torch.no_grad():
+                return function(**values)
+
+        return call
 
 
 def load(message: Load, *, trusted: bool) -> Callee:
@@ -87,4 +95,24 @@ def _baseline(message: Load) -> Callee:
         outputs=message.outputs,
         ptr_size=message.ptr_size,
     )
-    return BaselineCallee(reference, message.baseline)
+    plain = reference.function()
+    if message.baseline == "pytorch-eager":
+        return BaselineCallee(plain)
+    if message.baseline == "torch-compile":
+        import torch
+
+        return BaselineCallee(torch.compile(plain))
+    return BaselineCallee(_of_library(plain, reference.function(message.baseline), message))
+
+
+def _of_library(
+    plain: Callable[..., Any], asked: Callable[..., Any], message: Load
+) -> Callable[..., Any]:
+    """The library's side of a reference; one that takes no ``baseline`` would run eagerly."""
+    if "baseline" not in inspect.signature(plain).parameters:
+        raise InputError(
+            f"reference() takes no baseline, so {message.baseline} cannot be asked of it",
+            where=Path(message.path).name,
+            remedy=f'add baseline="" to its arguments and call {message.baseline} for it',
+        )
+    return asked

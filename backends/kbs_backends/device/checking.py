@@ -57,6 +57,7 @@ def refuse_degenerate(bench: Bench, task: LoadedTask) -> None:
     from kbs_backends.tasks import degenerate
 
     if "task_dummies" in bench.off:
+        task.prepared("setup")  # still tells which outputs the reference reads
         return
     passing = degenerate(task.reference, task.tolerance, _seed(), task.device)
     if passing:

@@ -66,6 +66,7 @@ def _private_folder(folder: Path) -> None:
         os.environ[name] = str(folder)
     os.environ["TRITON_CACHE_DIR"] = str(folder / "triton")
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "inductor")
+    os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"
     import tempfile
 
     tempfile.tempdir = None

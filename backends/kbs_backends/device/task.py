@@ -55,7 +55,7 @@ class LoadedTask:
             self.reference_path, task.dims, setup=self.setup_path, outputs=task.outputs,
             ptr_size=task.ptr_size,
         )  # fmt: skip
-        self.tolerance = self.reference.tolerance(task.atol, task.rtol)
+        self.tolerance = self.reference.tolerance(task.atol, task.rtol, task.permitted)
         self.outputs = tuple(self.reference.output_names)
         first = self.reference.make_inputs(secrets.randbits(31), "setup", device)
         self.order = tuple(first)
@@ -83,6 +83,11 @@ class LoadedTask:
             tolerance=made.tolerance, distribution=distribution,
         )  # fmt: skip
         return values, made
+
+    @property
+    def written_outputs(self) -> tuple[str, ...]:
+        """Outputs that may be poisoned: those that the reference does not read."""
+        return tuple(name for name in self.outputs if name not in self.reference.reads_outputs)
 
     @property
     def expected_from(self) -> str:

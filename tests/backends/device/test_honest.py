@@ -112,4 +112,6 @@ def test_a_reference_that_fails_is_a_failure_with_a_remedy(rig):
     assert result.value is None
     assert "reference" in result.failure
     missing = Task(reference_sha256="0" * 64, dims={})
-    assert "no content of hash" in rig.result(Check(source=rig.source(HONEST), task=missing)).failure
+    assert (
+        "no content of hash" in rig.result(Check(source=rig.source(HONEST), task=missing)).failure
+    )
