@@ -12,6 +12,7 @@ from kbs_engine.facts import Chip
 from kbs_engine.hints import Hint, Published, Vote, nearness, votes
 from kbs_engine.lens import Lens
 from kbs_engine.partial_words import family_of
+from kbs_engine.single_numbers import clues_from_numbers
 from kbs_engine.situation import Situation
 from kbs_engine.symptom_words import read_cues
 from kbs_engine.understand import NEAR_ROOF, Known, understand
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 SAYINGS: Final = "_words"
 """Ending of the kinds of text that hold what people say."""
+
+CLUES_SEARCHED: Final = 2
+"""Symptoms of single numbers whose titles join the search."""
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,7 +73,8 @@ class Advisor:
         self.store = store
         self.retrieval: Retrieval = Retrieval(store)
         self._silent = without
-        self._rules = {rule.id for rule in store.rules()}
+        self._titles = {rule.id: rule.title for rule in store.rules()}
+        self._rules = set(self._titles)
         self._methods = {method.id for method in store.methods()}
 
     def ask(self, asked: Asked, parts: Parts | None = None) -> Ready:
@@ -84,7 +89,8 @@ class Advisor:
         family = situation.family or family_of(asked.kernel)
         text = "; ".join(part for part in (asked.text, read.words) if part)
         numbers = " ".join(name.replace("_", " ") for name in read.metrics)
-        query = f"{family or asked.kernel} {text} {numbers}".strip()
+        meant = self._meant(read.metrics, family)
+        query = f"{family or asked.kernel} {text} {numbers} {meant}".strip()
         searched = parts.retrieval and bool(text.strip())
         told: dict[str, Any] = {
             "metrics": read.metrics if parts.rules else {},
@@ -101,6 +107,13 @@ class Advisor:
         known = msgspec.convert(told, Known)
         lens = Lens(self.store, retrieval=parts.retrieval, experience=parts.experience)
         return Ready(understand(known, lens), lens, self.hints(known, query, asked, parts))
+
+    def _meant(self, metrics: Mapping[str, float], family: str | None) -> str:
+        """The titles of what the numbers suggest most, so that search hears of it too."""
+        clues = clues_from_numbers(metrics, family)[:CLUES_SEARCHED]
+        return " ".join(
+            self._titles[clue.symptom] for clue in clues if clue.symptom in self._titles
+        )
 
     def hints(self, known: Known, query: str, asked: Asked, parts: Parts) -> dict[str, Hint]:
         """What pages, sayings and published cases say of each method; empty without words."""

@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-MOST: Final = 0.6
+MOST: Final = 0.7
 """Share that a method gets whose page and sayings fit the words best of all."""
 
-PAGES, SAYINGS, SAYING_MEANING = 1.0, 1.25, 0.4
+PAGES, SAYINGS, SAYING_MEANING = 0.3, 2.0, 0.6
 """Weights of the ways to find a method. A method's sayings are the words of people who need it, so
 they count most; vectors of long technical pages all lie near each other and are not asked."""
 

@@ -42,6 +42,10 @@ WARN_FROM: Final = 0.03
 RETRIEVAL_SPAN: Final = 0.2
 """Retrieval moves a score by at most this share: it breaks ties, it does not decide."""
 
+TOLD_FIT: Final = 0.5
+"""Power of each part of the fit where words are most of what is known: what is not said is
+unknown, which is no reason against a method that the words ask for."""
+
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
     """What the user says about the kernel and about the ranking."""
@@ -88,6 +92,8 @@ def recommend(item: Diagnosed, knowledge: Knowledge, options: Options) -> Kernel
             continue
         chance = posterior(evidence.get(method.id, {}))
         fit = _fit_parts(method, similar.get(method.id, 0.0), setting)
+        if options.hints:
+            fit = {name: value**TOLD_FIT for name, value in fit.items()}
         if method.id in avoid:
             fit["anti-strategy"] = ANTI_STRATEGY_FIT
         ranked.append(_score(method, item, chance, fit, options.hints.get(method.id)))
