@@ -24,6 +24,7 @@ from kbs_engine.recommendations import (
     Recommendation,
 )
 from kbs_engine.symptoms import Cause
+from kbs_engine.vendor_match import rules_behind
 
 BAR: Final = 0.01
 """Scores under this are not worth a try; they are listed as filtered."""
@@ -181,7 +182,7 @@ def _score(
         outcomes=chance.counts,
         status=method.status,
         citations=_citations(method, item, hits),
-        vendor_rules=_vendor_rules(diagnosis, hits),
+        vendor_rules=rules_behind(diagnosis, hits),
     )
 
 
@@ -207,44 +208,6 @@ def _citations(method: Method, item: Diagnosed, hits: Sequence[str]) -> tuple[st
     pages = [f"{method.id} <- {method.citation}"]
     pages += [f"{name} <- {present[name][0].citation}" for name in hits]
     return (*pages, *(roof.citation for roof in item.diagnosis.roofline.roofs))
-
-
-_RULES_OF: Final[dict[str, tuple[str, ...]]] = {
-    "uncoalesced_global_load": ("UncoalescedGlobalAccess", "MemoryCacheAccessPattern"),
-    "uncoalesced_global_store": ("UncoalescedGlobalAccess", "MemoryCacheAccessPattern"),
-    "partial_sector_writes": ("MemoryCacheAccessPattern",),
-    "shared_bank_conflicts": ("SharedMemoryConflicts", "UncoalescedSharedAccess"),
-    "thread_divergence": ("ThreadDivergence",),
-    "predicated_off_threads": ("ThreadDivergence",),
-    "small_grid": ("LaunchConfiguration",),
-    "tail_effect": ("LaunchConfiguration",),
-    "workload_imbalance": ("WorkloadImbalance",),
-    "achieved_occupancy_low": ("AchievedOccupancy",),
-    "occupancy_limited_registers": ("TheoreticalOccupancy",),
-    "occupancy_limited_shared": ("TheoreticalOccupancy",),
-    "occupancy_limited_block_size": ("TheoreticalOccupancy",),
-    "low_eligible_warps": ("IssueSlotUtilization",),
-    "non_fused_arithmetic": ("FPInstructions",),
-    "unintended_fp64": ("SOLFPRoofline",),
-    "dram_bandwidth_saturated": ("SOLBottleneck",),
-    "fma_pipe_saturated": ("HighPipeUtilization",),
-    "alu_pipe_saturated": ("HighPipeUtilization",),
-    "xu_pipe_saturated": ("HighPipeUtilization",),
-    "fp64_pipe_saturated": ("HighPipeUtilization",),
-}
-"""Nsight Compute rules that speak of a symptom."""
-
-
-def _vendor_rules(diagnosis: KernelDiagnosis, hits: Sequence[str]) -> tuple[str, ...]:
-    wanted = {rule for name in hits for rule in _RULES_OF.get(name, ())}
-    if any(name.endswith("_stall") for name in hits):
-        wanted.add("CPIStall")
-    found = []
-    for rule in diagnosis.vendor_rules:
-        if rule.rule in wanted and rule.estimated_speedup_pct is not None:
-            title = f": {rule.title}" if rule.title else ""
-            found.append(f"{rule.rule}{title} (est. {rule.estimated_speedup_pct:.1f} %)")
-    return tuple(dict.fromkeys(found))
 
 
 def _above_bar(
