@@ -31,8 +31,12 @@ def _dummies(
     made: dict[str, dict[str, Any]] = {
         "zeros": {n: torch.zeros_like(b) for n, b in buffers.items()},
         "ones": {n: torch.ones_like(b) for n, b in buffers.items()},
-        "mean": {n: _mean(expected[n], b) for n, b in buffers.items()},
     }
+    if any(b.numel() > 1 for b in buffers.values()):  # the mean of one value is that value
+        made["mean"] = {
+            n: _mean(expected[n], b) if b.numel() > 1 else torch.zeros_like(b)
+            for n, b in buffers.items()
+        }
     for name, value in inputs.items():
         if name in names or not isinstance(value, torch.Tensor):
             continue

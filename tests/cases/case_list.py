@@ -1,0 +1,49 @@
+"""The case studies as records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+HERE = Path(__file__).parent
+
+
+class CaseStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One task with a naive kernel."""
+
+    id: str
+    kernel: str
+    dims: dict[str, Any]
+    bound: str
+    small: dict[str, Any]
+    """Dims at which a CPU can run it."""
+    permit: tuple[str, ...] = ()
+    known: float | None = None
+    """What an earlier tool is known to have reached over eager."""
+
+    @property
+    def source(self) -> Path:
+        return HERE / "kernels" / self.kernel
+
+    @property
+    def reference(self) -> Path:
+        return self.source.parent / "ref.py"
+
+    @property
+    def language(self) -> str:
+        return "cuda-cpp" if self.kernel.endswith(".cu") else "triton"
+
+    def arguments(self, *, small: bool = False) -> list[str]:
+        """Kernel, reference, dims and permissions as every measuring command takes them."""
+        dims = msgspec.json.encode(self.small if small else self.dims).decode()
+        permits = [word for name in self.permit for word in ("--permit", name)]
+        return [str(self.source), "--ref", str(self.reference), "--dims", dims, *permits]
+
+
+def case_studies() -> tuple[CaseStudy, ...]:
+    """All of cases.yaml."""
+    text = (HERE / "cases.yaml").read_text(encoding="utf-8")
+    return tuple(msgspec.convert(yaml.safe_load(text), list[CaseStudy]))
