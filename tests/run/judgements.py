@@ -70,27 +70,30 @@ def verify(builder, number: int, methods=None) -> None:
     run, paths = builder.run, builder.paths(number)
     sha = sha256_of(builder.sources[number])
     names = methods or (METHOD,)
-    run.write(
-        paths.methods,
-        MethodsFile(
-            version=number,
-            base_version=0,
-            slots=builder.settings.slots,
-            axis_slots=budget(builder).axis_slots,
-            methods=tuple(
-                VersionMethod(method=name, axis="memory", rank=i + 1, trigger_strength=0.3)
-                for i, name in enumerate(names)
-            ),
-            ranking=tuple(Ranked(method=n, axis="memory", score=0.5 - 0.1 * i)
-                          for i, n in enumerate(names)),
-        ),
-    )  # fmt: skip
+    run.write(paths.methods, methods_file(builder, number, names))
     rows = tuple(_opcodes(name) for name in names)
     run.write(
         paths.sass_check,
         SassCheck(version=number, source_sha256=sha, arch="sm_90a", methods=rows),
     )
     _ablate(builder, number, names)
+
+
+def methods_file(builder, number: int, names) -> MethodsFile:
+    """What the version holds."""
+    return MethodsFile(
+        version=number,
+        base_version=0,
+        slots=builder.settings.slots,
+        axis_slots=budget(builder).axis_slots,
+        methods=tuple(
+            VersionMethod(method=name, axis="memory", rank=i + 1, trigger_strength=0.3)
+            for i, name in enumerate(names)
+        ),
+        ranking=tuple(
+            Ranked(method=name, axis="memory", score=0.5 - 0.1 * i) for i, name in enumerate(names)
+        ),
+    )
 
 
 def _opcodes(name: str) -> MethodOpcodes:
@@ -152,8 +155,8 @@ def _attributed(name: str, found) -> MethodAttribution:
 def request(builder, number: int) -> RequestFile:
     """What the writer of the next version is given."""
     planned = PlannedMethod(
-        method=METHOD if number == 0 else "persistent_kernel",
-        axis="memory" if number == 0 else "latency",
+        method=METHOD if number == 0 or builder.settings.slots == 1 else "persistent_kernel",
+        axis="memory" if number == 0 or builder.settings.slots == 1 else "latency",
         evidence="narrow loads",
         change="wide loads",
         expected={"load_sectors_per_request": "down"},

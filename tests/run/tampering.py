@@ -178,6 +178,14 @@ def effective_without_effect(run: Path) -> None:
     edit(run / "v1/attribution.json", lambda a: a["methods"][0].update(low=-0.1))
 
 
+def verdict_of_another_cell(run: Path) -> None:
+    edit(run / "v1/attribution.json", lambda a: a["methods"][0].update(attribution="within noise"))
+
+
+def opcodes_overruled(run: Path) -> None:
+    edit(run / "v1/sass_check.json", lambda s: s["methods"][0].update(outcome="refuted"))
+
+
 def opcodes_invented(run: Path) -> None:
     edit(run / "v1/sass_check.json", lambda s: s["methods"][0].update(functions=[]))
 
@@ -242,6 +250,8 @@ WRONG = {
     no_bottleneck_query: ("evidence", "nothing about the bottleneck"),
     effect_without_ablation: ("attribution", "ratio of no_vectorized_access"),
     effective_without_effect: ("attribution", "does not lie above zero"),
+    verdict_of_another_cell: ("attribution", "is called effective"),
+    opcodes_overruled: ("attribution", "sass_check.json says refuted"),
     opcodes_invented: ("opcodes", "names no function"),
     near_peak_invented: ("roofline_numbers", "neither its model nor its limiter"),
     headline_invented: ("state_numbers", "median_ns of v1"),

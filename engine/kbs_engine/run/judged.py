@@ -19,7 +19,7 @@ from kbs_engine.work import Work
 SCHEMA_VERSION = 1
 
 OpcodeOutcome = Literal["confirmed", "refuted", "not_observable"]
-AttributedAs = Literal["helps", "within noise", "harms", "not measured"]
+AttributedAs = Literal["helps", "within noise", "harms", "inseparable", "not measured"]
 
 
 class VersionMethod(msgspec.Struct, frozen=True, kw_only=True):

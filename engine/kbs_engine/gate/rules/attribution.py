@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.run.benches import compare_arms
-from kbs_engine.run.judged import AblatedVariant, AttributionFile
+from kbs_engine.run.judged import AblatedVariant, AttributionFile, MethodAttribution
 from kbs_engine.run.measured import Bench
 
 _AGAIN = "run the ablation again (`kbs loop ablate`); attributions are never typed"
@@ -84,28 +84,41 @@ def _methods(context: GateContext, stated: AttributionFile) -> Iterator[Refusal]
                 f"{opcodes[row.method]}",
                 _AGAIN,
             )
-        if row.verdict == "effective" and (row.low is None or row.low <= 0):
-            yield context.refuse(
-                "attribution",
-                path,
-                f"{row.method} is called effective, but its interval does not lie above zero",
-                _AGAIN,
-            )
-        if row.verdict == "effective" and row.opcodes == "refuted":
-            yield context.refuse(
-                "attribution",
-                path,
-                f"{row.method} is called effective, but its opcodes are not in the machine code",
-                _AGAIN,
-            )
+        yield from _cell(context, row)
+
+
+def _cell(context: GateContext, row: MethodAttribution) -> Iterator[Refusal]:
+    """One method's cell of the verdict table (``kbs_engine.ablation``)."""
+    from kbs_engine.ablation.verdicts import VERDICTS
+
+    path = context.paths.attribution
+    correct = bool(context.version.bench and context.version.bench.correct)
+    fitting = {VERDICTS[row.opcodes, row.attribution, correct]}
+    if row.attribution == "within noise":
+        fitting.add(VERDICTS[row.opcodes, "inseparable", correct])
+    if row.verdict not in fitting:
+        yield context.refuse(
+            "attribution",
+            path,
+            f"{row.method} is called {row.verdict}; opcodes {row.opcodes.replace('_', ' ')} and "
+            f"an effect that {row.attribution} make it {' or '.join(sorted(fitting))}",
+            _AGAIN,
+        )
+    if row.attribution == "helps" and (row.low is None or row.low <= 0):
+        yield context.refuse(
+            "attribution",
+            path,
+            f"{row.method} is said to help, but its interval does not lie above zero",
+            _AGAIN,
+        )
 
 
 RULE = Rule(
     id="attribution",
     title="Attribution",
     refuses="An effect that the raw samples of its ablation do not give, a method without a "
-    "verdict, opcodes other than sass_check.json has, or `effective` without an interval above "
-    "zero or against refuted opcodes.",
+    "verdict, opcodes other than sass_check.json has, a verdict that is not in the method's cell "
+    "of the verdict table, or `helps` without an interval above zero.",
     check=check,
     every=True,
 )
