@@ -17,11 +17,11 @@ def launch_literals(tree: CTree) -> list[Binding]:
     """
     found = []
     for call in tree.walk(None, "kernel_call_syntax"):
-        _grid, *others = [child for child in call.children if child.is_named] or [None]
+        parts = [child for child in call.children if child.is_named]
         kernel = call.prev_sibling
-        if not others or others[0] is None or kernel is None:
+        if len(parts) <= 1 or kernel is None:
             continue
-        literal = _literal(tree, others[0], call)
+        literal = _literal(tree, parts[1], call)
         if literal is None or _stands_elsewhere(tree, literal, call):
             continue
         value = read_c(tree.code(literal))

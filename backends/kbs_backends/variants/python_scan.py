@@ -17,6 +17,8 @@ from libcst.metadata import (
 from kbs_backends.variants.literals import read_python
 from kbs_backends.variants.records import Binding, Comment, Form, MarkError
 
+_BLANK = cst.Module([])
+
 
 class Tree:
     """A parsed source with the place of every node."""
@@ -44,9 +46,14 @@ class Tree:
         self._parents = wrapper.resolve(ParentNodeProvider)
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Byte offsets of a node, without the whitespace around it."""
+        """Byte offsets of a node with its parentheses, without the whitespace around it."""
         span = self._spans[node]
-        return span.start, span.start + span.length
+        start, end = span.start, span.start + span.length
+        for left in getattr(node, "lpar", ()):
+            start -= 1 + len(_BLANK.code_for_node(left.whitespace_after).encode())
+        for right in getattr(node, "rpar", ()):
+            end += 1 + len(_BLANK.code_for_node(right.whitespace_before).encode())
+        return start, end
 
     def code(self, node: cst.CSTNode) -> str:
         """Text of a node."""

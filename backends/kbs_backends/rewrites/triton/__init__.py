@@ -1,0 +1,1 @@
+"""Rewrites of Triton kernels, one method a module."""

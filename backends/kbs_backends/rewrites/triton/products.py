@@ -1,0 +1,149 @@
+"""A kernel that is one matrix product: a loop over the inner dimension, then one store."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from kbs_backends.rewrites.base import NotApplicableError
+from kbs_backends.rewrites.triton.dataflow import Flow, pointer_of
+from kbs_backends.rewrites.triton.view import Kernel, argument, names_in, walk
+
+
+class Product:
+    """Parts of such a kernel.
+
+    ``steps`` is the number of iterations; ``size`` and ``stride`` are set where the loop counts
+    elements (``range(0, K, BK)``), and empty where it counts tiles.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        """Read the parts.
+
+        Raises:
+            NotApplicableError: The kernel has another form.
+        """
+        self.kernel = kernel
+        self.flow = Flow(kernel)
+        loops = kernel.loops()
+        if len(loops) != 1 or not kernel.calls("dot"):
+            raise NotApplicableError(f"{kernel.name} is not one loop of tl.dot")
+        if kernel.autotuned or not kernel.body or loops[0] not in kernel.body:
+            raise NotApplicableError(f"{kernel.name} is autotuned, or its loop stands in a branch")
+        self.loop = loops[0]
+        self._read_bounds()
+        self.sum = self._accumulator()
+        self.out, self.casts = self._store()
+        self.moves = self._pointer_moves()
+
+    def _read_bounds(self) -> None:
+        view, call = self.kernel.view, self.loop.iter
+        name = self.kernel.name
+        if not isinstance(call, cst.Call):
+            raise NotApplicableError(f"{name} does not loop over a range")
+        plain = isinstance(call.func, cst.Name) and call.func.value == "range"
+        positional = [one for one in call.args if one.keyword is None]
+        texts = [view.code(one.value) for one in positional]
+        if not (plain or self.kernel.is_tl(call, "range")) or not texts:
+            raise NotApplicableError(f"{name} does not loop over a range")
+        if len(texts) > 1 and texts[0] != "0":
+            raise NotApplicableError(f"{name} does not begin at 0")
+        last = positional[min(1, len(texts) - 1)]
+        self.bounds = (view.tree.span(positional[0])[0], view.tree.span(last.value)[1])
+        self.size = self.stride = ""
+        self.steps = texts[min(1, len(texts) - 1)]
+        if len(texts) > 2:  # noqa: PLR2004 - start, end, step
+            self.size, self.stride = texts[1], texts[2]
+            self.steps = f"{view.tl}.cdiv({self.size}, {self.stride})"
+
+    def _accumulator(self) -> str:
+        for node in walk(self.loop.body):
+            if isinstance(node, cst.AugAssign):
+                target, plain = node.target, self.kernel.is_tl(node.value, "dot")
+            elif isinstance(node, cst.Assign):
+                target = node.targets[0].target
+                plain = self._adds_product(target, node.value)
+            else:
+                continue
+            if plain and isinstance(target, cst.Name) and self._starts_at_zero(target.value):
+                return target.value
+        raise NotApplicableError(f"{self.kernel.name} does not sum products from zero in fp32")
+
+    def _adds_product(self, target: cst.BaseExpression, value: cst.BaseExpression) -> bool:
+        """``acc = tl.dot(a, b, acc)`` or ``acc = acc + tl.dot(a, b)``."""
+        name = self.kernel.view.code(target)
+        if isinstance(value, cst.Call) and self.kernel.is_tl(value, "dot"):
+            third = argument(value, "acc", 2)
+            return third is not None and self.kernel.view.code(third.value) == name
+        return (
+            isinstance(value, cst.BinaryOperation)
+            and isinstance(value.operator, cst.Add)
+            and self.kernel.view.code(value.left) == name
+            and self.kernel.is_tl(value.right, "dot")
+        )
+
+    def _starts_at_zero(self, name: str) -> bool:
+        code = self.kernel.view.code
+        zeros = [
+            value
+            for value in self.flow.values.get(name, [])
+            if self.kernel.is_tl(value, "zeros") and "float32" in code(value)
+        ]
+        inside = [
+            node
+            for node in walk(self.loop.body)
+            if isinstance(node, cst.Assign) and code(node.targets[0].target) == name
+        ]
+        return len(zeros) == 1 and len(self.flow.values[name]) == 1 + len(inside) <= 1 + 1
+
+    def _store(self) -> tuple[str, list[cst.BaseExpression]]:
+        """Parameter stored to, and the casts between the sum and the store."""
+        kernel, stores = self.kernel, self.kernel.calls("store")
+        pointer = pointer_of(stores[0]) if len(stores) == 1 else None
+        out = self.flow.base(pointer) if pointer is not None else None
+        value = argument(stores[0], "value", 1) if len(stores) == 1 else None
+        loads = [self.flow.base(p) for c in kernel.calls("load") if (p := pointer_of(c))]
+        if value is None or out is None or out in loads:
+            raise NotApplicableError(f"{kernel.name} does not store one result that it never reads")
+        casts: list[cst.BaseExpression] = []
+        node: cst.BaseExpression | None = value.value
+        while node is not None and not (isinstance(node, cst.Name) and node.value == self.sum):
+            if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+                if node.func.attr.value != "to" or len(node.args) != 1:
+                    break
+                if kernel.view.code(node.args[0].value).startswith(f"{kernel.view.tl}."):
+                    casts.append(node.args[0].value)
+                node = node.func.value
+            elif isinstance(node, cst.Name):
+                node = self.flow.single(node.value)
+            else:
+                break
+        if not isinstance(node, cst.Name) or node.value != self.sum:
+            raise NotApplicableError(
+                f"{kernel.name} computes on its sum before the store, which every part would do"
+            )
+        return out, casts
+
+    def _pointer_moves(self) -> list[tuple[str, str]]:
+        """``pointer += step`` in the loop."""
+        moves = []
+        for node in walk(self.loop.body):
+            if not isinstance(node, cst.AugAssign) or not isinstance(node.target, cst.Name):
+                continue
+            name = node.target.value
+            if name == self.sum:
+                continue
+            changing = names_in(node.value) & self._changed_in_loop()
+            if not isinstance(node.operator, cst.AddAssign) or changing:
+                raise NotApplicableError(f"{self.kernel.name} changes {name} by varying steps")
+            moves.append((name, self.kernel.view.code(node.value)))
+        return moves
+
+    def _changed_in_loop(self) -> set[str]:
+        changed = names_in(self.loop.target)
+        for node in walk(self.loop.body):
+            if isinstance(node, cst.Assign):
+                for one in node.targets:
+                    changed |= names_in(one.target)
+            elif isinstance(node, cst.AugAssign):
+                changed |= names_in(node.target)
+        return changed
