@@ -9,7 +9,7 @@ import msgspec
 from kbs.measuring.devices import Measuring
 from kbs.measuring.subject import Subject
 from kbs_engine.errors import UsageError
-from kbs_engine.jobs import BaselineRef, Check, Result, Time, TimingSettings
+from kbs_engine.jobs import Arm, BaselineRef, Check, Result, Time, TimingSettings
 from kbs_engine.results import ArmTimes, Timed, read
 from kbs_engine.run.benches import build_bench
 from kbs_engine.run.measured import ArmSummary, Bench, StatedComparison
@@ -71,8 +71,11 @@ def run_bench(
     _carried_out(check)
     blocks: list[Result] = []
     if check.value is not None and check.value["passed"]:
-        arms = (subject.source, *(BaselineRef(name=name) for name in baselines))  # type: ignore[arg-type]
-        job = Time(arms=arms, task=subject.task, settings=settings, fresh_processes=process_pairs)
+        arms: list[Arm] = [subject.source]
+        arms += [BaselineRef(name=name) for name in baselines]  # type: ignore[arg-type]
+        job = Time(
+            arms=tuple(arms), task=subject.task, settings=settings, fresh_processes=process_pairs
+        )
         blocks.append(measuring.run(job))
         _carried_out(blocks[0])
     bench = build_bench(

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kbs_backends.device.accelerators import OwnerSide
-from kbs_backends.device.layout import SHIFTS, Layout, Placed, canaries
+from kbs_backends.device.layout import CANARY_BYTES, SHIFTS, Layout, Placed, canaries
 
 if TYPE_CHECKING:
     import torch
+
+GUARD_PATTERNS = 512
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,8 +38,11 @@ class Arena:
         self.block = side.allocate(layout.total_bytes)
         self._flat = self.block.bytes
         self._calls = 0
+        self._start = 0
         generator = torch.Generator().manual_seed(secrets.randbits(31))
-        pattern = torch.randint(0, 256, (1024,), generator=generator, dtype=torch.uint8)
+        pattern = torch.randint(
+            0, 256, (GUARD_PATTERNS + 2 * CANARY_BYTES,), generator=generator, dtype=torch.uint8
+        )
         self._pattern = pattern.to(side.torch_device)
 
     def place(self) -> Placement:
@@ -67,16 +72,19 @@ class Arena:
             value = inputs.get(name)
             if isinstance(value, torch.Tensor):
                 view.copy_(value)
+        self._start = secrets.randbelow(GUARD_PATTERNS)
         for guard in placement.guards:
-            guard.copy_(self._pattern[: guard.numel()])
+            guard.copy_(self._guard(guard.numel()))
 
     def broken_guards(self, placement: Placement) -> int:
         """How many guards were written over."""
         import torch
 
-        return sum(
-            not torch.equal(guard, self._pattern[: guard.numel()]) for guard in placement.guards
-        )
+        return sum(not torch.equal(guard, self._guard(guard.numel())) for guard in placement.guards)
+
+    def _guard(self, nbytes: int) -> torch.Tensor:
+        """What guards hold in this call; a stray byte meets it by chance in one call of 256."""
+        return self._pattern[self._start : self._start + nbytes]
 
 
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from kbs_backends.device import warm_triton
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena
 from kbs_backends.device.calls import ArmState, Caller
@@ -33,6 +34,9 @@ class Bench:
         self.blobs = BlobStore(Path(settings.blobs))
         self.off = frozenset(settings.off)
         self._tasks = 0
+        self._warm = Path(settings.workdir) / "warm-triton"
+        if side.name == "cuda":
+            warm_triton.build(self._warm, side.torch_device)
 
     def load(self, task: Task) -> LoadedTask:
         """The task on this device, in a folder of its own."""
@@ -48,12 +52,20 @@ class Bench:
             sandbox="sandbox" not in self.off,
         )  # fmt: skip
         try:
+            warm_triton.give(self._warm, worker.folder)
             arena = Arena(self.side, task.layout, move="moved_buffers" not in self.off)
             worker.attach(self.side.name, arena.block.handle, self.settings.gpu)
         except BaseException:
             worker.end()
             raise
-        return ArmState(worker, arena, trusted=trusted)
+        state = ArmState(worker, arena, trusted=trusted)
+        if not trusted:
+            state.notes += [
+                f"isolation without {name}: {why}"
+                for name, why in worker.isolation.items()
+                if why != "on"
+            ]
+        return state
 
     def end(self, state: ArmState) -> None:
         """End the worker, free its arena."""

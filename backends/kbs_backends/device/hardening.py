@@ -23,8 +23,7 @@ def harden(
     _try(found, "death_with_parent",
          lambda: kernel_calls.prctl(kernel_calls.PR_SET_PDEATHSIG, signal.SIGKILL))  # fmt: skip
     _private_folder(folder)
-    _limit(limits, limit_address_space=limit_address_space)
-    found["limits"] = "on"
+    _try(found, "limits", lambda: _limit(limits, limit_address_space=limit_address_space))
     _try(found, "no_new_privileges",
          lambda: kernel_calls.prctl(kernel_calls.PR_SET_NO_NEW_PRIVS, 1))  # fmt: skip
     if not sandbox:

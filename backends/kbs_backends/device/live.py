@@ -135,7 +135,8 @@ class LiveWorker:
         try:
             return self._zygote.reap(self._forked).status
         finally:
-            os.close(self._forked.pidfd)
+            if self._forked.pidfd >= 0:
+                os.close(self._forked.pidfd)
             if self._watched.supervisor:
                 os.close(self._watched.supervisor.listener)
             self.channel.close()

@@ -6,6 +6,7 @@ Run as ``python -m kbs_backends.device.owner FD``; FD is the caller's socket.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import sys
 import traceback
@@ -29,7 +30,8 @@ from kbs_engine.jobs import Check, Count, Job, Probe, Provenance, Result, Time
 def main(arguments: list[str]) -> None:
     """Serve one caller until it is gone."""
     channel = Channel(socket.socket(fileno=int(arguments[0])))
-    kernel_calls.prctl(kernel_calls.PR_SET_DUMPABLE, 0)
+    with contextlib.suppress(OSError):  # candidates have no right to look anyway
+        kernel_calls.prctl(kernel_calls.PR_SET_DUMPABLE, 0)
     settings: Settings = channel.receive(Settings)
     zygote = Zygote(Path(settings.workdir), settings.kind)
     zygote.start()

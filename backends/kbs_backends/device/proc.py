@@ -9,11 +9,19 @@ from pathlib import Path
 
 def children(pid: int) -> frozenset[int]:
     """Direct children of a process; empty when it is gone."""
+    if not Path("/proc/self/task").joinpath(str(os.getpid()), "children").exists():
+        return _children_by_search(pid)  # kernels without CONFIG_PROC_CHILDREN, gVisor
     out: set[int] = set()
     for task in _listing(Path(f"/proc/{pid}/task")):
         with contextlib.suppress(OSError):
             out.update(int(word) for word in (task / "children").read_text("ascii").split())
     return frozenset(out)
+
+
+def ended(pid: int) -> bool:
+    """Whether a process is gone or waits to be reaped."""
+    status = _status(pid)
+    return status is None or status[0] in "ZX"
 
 
 def descendants(pid: int) -> frozenset[int]:
@@ -49,6 +57,26 @@ def folder_bytes(folder: Path) -> int:
             with contextlib.suppress(OSError):
                 total += os.lstat(os.path.join(base, name)).st_blocks * 512  # noqa: PTH118 - hot
     return total
+
+
+def _children_by_search(parent: int) -> frozenset[int]:
+    out: set[int] = set()
+    for entry in _listing(Path("/proc")):
+        if entry.name.isdigit():
+            status = _status(int(entry.name))
+            if status is not None and status[1] == parent:
+                out.add(int(entry.name))
+    return frozenset(out)
+
+
+def _status(pid: int) -> tuple[str, int] | None:
+    """State letter and parent (proc(5): behind the name, which may hold anything)."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace")
+    except OSError:
+        return None
+    words = text.rpartition(")")[2].split()
+    return (words[0], int(words[1])) if len(words) > 1 else None
 
 
 def _listing(folder: Path) -> list[Path]:

@@ -100,6 +100,7 @@ class _Pair:
         facts = self._caller.call(state, self._task.fresh())
         self._samples[index].cold(facts.host_ns)
         self._states[index] = state
+        self._samples[index].notes += state.notes
 
     def _warm_up(self, index: int) -> None:
         settings = self._job.settings

@@ -103,7 +103,8 @@ class Watch:
         listeners = {w.supervisor.listener: w.supervisor for w in self._all if w.supervisor}
         poll = select.poll()
         poll.register(one.channel, select.POLLIN)
-        poll.register(one.pidfd, select.POLLIN)
+        if one.pidfd >= 0:
+            poll.register(one.pidfd, select.POLLIN)
         for fd in listeners:
             poll.register(fd, select.POLLIN)
         ready = dict(poll.poll(wait_s * 1000))
@@ -112,7 +113,7 @@ class Watch:
                 listeners[fd].answer()
         if one.channel.fileno() in ready:
             one.channel.fill()
-        elif one.pidfd in ready:
+        elif one.pidfd in ready or (one.pidfd < 0 and proc.ended(one.pid)):
             raise ClosedError("the process ended")
         elif any(event & ~select.POLLIN for fd, event in ready.items() if fd in listeners):
             time.sleep(0.001)  # a dead idle worker's listener is told off when its turn comes

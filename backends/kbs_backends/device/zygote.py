@@ -8,6 +8,7 @@ Run as ``python -m kbs_backends.device.zygote FD``; FD is the owner's socket.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -23,7 +24,8 @@ from kbs_backends.device.wire import Channel, ClosedError
 def main(arguments: list[str]) -> None:
     """Serve until the owner is gone."""
     channel = Channel(socket.socket(fileno=int(arguments[0])))
-    kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 1)
+    with contextlib.suppress(OSError):  # told by the census: strays are then found by nobody
+        kernel_calls.prctl(kernel_calls.PR_SET_CHILD_SUBREAPER, 1)
     _preload()
     channel.send(Started(pid=os.getpid()))
     workers: set[int] = set()

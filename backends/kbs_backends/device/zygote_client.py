@@ -79,7 +79,7 @@ class Zygote:
             os.close(err)
         if not isinstance(answer, Started):
             raise MeasurementError("the zygote answered out of turn", remedy="submit the job again")
-        return Forked(pid=answer.pid, pidfd=os.pidfd_open(answer.pid), folder=folder), ours
+        return Forked(pid=answer.pid, pidfd=_pidfd(answer.pid), folder=folder), ours
 
     def reap(self, forked: Forked) -> Reaped:
         """End a worker; a dead zygote has taken its workers along."""
@@ -146,6 +146,14 @@ class Zygote:
                 remedy="submit the job again: a new one is started",
             ) from problem
         return answer
+
+
+def _pidfd(pid: int) -> int:
+    """A descriptor that tells when the process ends; −1 where the kernel has none."""
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
 
 
 def remove_folder(folder: Path) -> None:

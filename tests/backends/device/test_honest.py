@@ -106,7 +106,8 @@ def test_an_owner_killed_in_the_middle_is_told(rig):
 def test_a_reference_that_fails_is_a_failure_with_a_remedy(rig):
     from kbs_engine.jobs import Check, Task
 
-    text = "import torch\ndef setup(**_):\n    return {'inputs': {'x': torch.ones(3)}, 'outputs': ['x']}\n"
+    inputs = "{'inputs': {'x': torch.ones(3)}, 'outputs': ['x']}"
+    text = f"import torch\ndef setup(**_):\n    return {inputs}\n"
     task = Task(reference_sha256=rig.blobs.put(text), dims={})
     result = rig.result(Check(source=rig.source(HONEST), task=task))
     assert result.value is None
