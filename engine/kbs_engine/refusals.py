@@ -13,6 +13,10 @@ from typing import Final, Literal
 import msgspec
 
 Kind = Literal["honest", "integrity", "task"]
+How = Literal["switch", "structure", "elsewhere", "not built"]
+"""``switch``: a test can switch it off (``LocalDevice(off=...)``). ``structure``: it follows
+from how the processes are built. ``elsewhere``: another job does it. ``not built``: its codes are
+reserved and nothing produces them yet."""
 
 
 class Defence(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,6 +24,7 @@ class Defence(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     what: str
+    how: How
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,51 +39,54 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _defences(rows: str) -> dict[str, Defence]:
-    pairs = [[part.strip() for part in row.split("|")] for row in rows.strip().splitlines()]
-    return {name: Defence(id=name, what=what) for name, what in pairs}
+    found: dict[str, Defence] = {}
+    for row in rows.strip().splitlines():
+        name, how, what = (part.strip() for part in row.split("|"))
+        found[name] = Defence(id=name, how=msgspec.convert(how, How), what=what)
+    return found
 
 
 DEFENCES: Final[dict[str, Defence]] = _defences(
     """
-    timed_outputs        | the output of every timed call is compared with its own expected values
-    fresh_values         | every call gets values that no earlier call had
-    moved_buffers        | addresses of inputs and outputs change between calls
-    repeated_address     | new values come back at an address used before
-    poisoned_outputs     | outputs hold a pattern, different every call, before the candidate runs
-    owner_process        | seeds, expected values, timers and statistics live in another process
-    result_channel       | results come over a channel that only the worker's own code can sign
-    exact_metadata       | type, dtype, shape, stride, device, storage and aliasing compared exactly
-    raw_bytes            | outputs are read as bytes from their address, by no method of the tensor
-    all_elements         | every element is compared, the largest error decides, none may be skipped
-    finite_parity        | an element is finite exactly where the expected one is
-    tolerance            | fp64 reference, tolerance from the task or derived from dtype and length
-    distributions        | several input distributions, one of them unlike the others
-    secret_rounds        | at least 10 rounds with seeds that the candidate cannot know
-    input_hash           | inputs are hashed before and after each call
-    state_snapshot       | random state, flags and functions of torch compared before and after
-    thread_census        | threads and child processes counted before and after a call
-    device_sync          | the whole device is waited for before the stop clock is read
-    output_at_stop       | the output is copied at the stop clock and compared with a later copy
-    second_clock         | the device clock is checked against a host-synchronised one
-    physics_floor        | no time below what the chip's peaks allow for the compulsory work
-    l2_flush             | L2 is flushed outside the timed window, persisting lines are reset
-    interleaving         | incumbent and candidate take turns, so that a drift hits both
-    repeat_bits          | the same inputs give the same bits again, or within the tolerance
-    one_call_one_result  | inputs are revealed one call at a time, each call is waited for
-    private_folder       | every process has its own empty temporary folder, removed afterwards
-    resource_limits      | limits on time, memory, file size, processes; killed as a group
-    sandbox              | no network, no reading of the harness, no signals to other processes
-    no_reference         | the reference and the harness cannot be imported by a candidate
-    work_inventory       | kernels of the profile that come from libraries are named and counted
-    no_fallback          | the candidate runs again with library operations failing
-    task_dummies         | zeros, ones, a copied input and a mean must fail the task
-    task_quality         | a task with constant, empty or non-finite expected values is refused
-    pinned_task          | inputs and outputs come from the reference, never from the candidate
-    pinned_baseline      | baselines are ours, checked and timed in the same interleaved block
-    source_only          | only the source is carried over, built cleanly by us
-    sanitizer            | compute-sanitizer on each champion where the tool exists
-    static_rules         | patterns in the source: warnings for a person, never a verdict
-    """
+    timed_outputs       | switch    | the output of every timed call is compared with its own expected values
+    fresh_values        | switch    | every call gets values that no earlier call had
+    moved_buffers       | switch    | addresses change between calls and come back with other values
+    poisoned_outputs    | switch    | outputs hold a pattern, different every call, before the candidate runs
+    guards              | structure | memory beside the arguments holds a pattern that must stay
+    owner_process       | structure | seeds, expected values, timers and statistics live in another process
+    result_channel      | structure | only whole, expected answers are read; what a candidate prints is data
+    exact_metadata      | switch    | type, dtype, shape, stride, device, storage and aliasing compared exactly
+    raw_bytes           | switch    | outputs are read as bytes from their address, by no method of the tensor
+    all_elements        | structure | every element is compared, the largest error decides, none may be skipped
+    finite_parity       | structure | an element is finite exactly where the expected one is
+    tolerance           | structure | fp64 reference, tolerance from the task or derived from dtype and length
+    distributions       | switch    | several input distributions, one of them unlike the others
+    secret_rounds       | structure | at least 10 rounds with seeds that the candidate cannot know
+    input_hash          | switch    | inputs are hashed before and after each call
+    state_snapshot      | switch    | random state, flags and functions of torch compared before and after
+    thread_census       | switch    | threads and child processes counted before and after a call
+    device_sync         | structure | the whole device is waited for before the stop clock is read
+    output_at_stop      | switch    | the output is copied at the stop clock and compared with a later copy
+    second_clock        | switch    | the device clock is checked against a host-synchronised one
+    physics_floor       | switch    | no time below what the chip's peaks allow for the compulsory work
+    l2_flush            | switch    | L2 is flushed outside the timed window, persisting lines are reset
+    interleaving        | switch    | incumbent and candidate take turns, so that a drift hits both
+    repeat_bits         | switch    | the same inputs give the same bits again, or within the tolerance
+    one_call_one_result | structure | inputs are revealed one call at a time, each call is waited for
+    private_folder      | structure | every process has its own empty temporary folder, removed afterwards
+    resource_limits     | structure | limits on time, memory, file size, processes; killed as a group
+    sandbox             | switch    | no network, no reading of the harness, no signals to other processes
+    no_reference        | structure | no expected value ever enters the process of a candidate
+    work_inventory      | not built | kernels of the profile that come from libraries are named and counted
+    no_fallback         | not built | the candidate runs again with library operations failing
+    task_dummies        | switch    | zeros, ones, a copied input and a mean must fail the task
+    task_quality        | structure | a task with constant, empty or non-finite expected values is refused
+    pinned_task         | structure | inputs and outputs come from the reference, never from the candidate
+    pinned_baseline     | structure | baselines are ours, checked and timed in the same interleaved block
+    source_only         | structure | only the source is carried over, built cleanly by us
+    sanitizer           | elsewhere | compute-sanitizer on each champion where the tool exists
+    static_rules        | not built | patterns in the source: warnings for a person, never a verdict
+    """  # noqa: E501 - one defence per line reads as the table that it is
 )
 
 
@@ -107,7 +115,7 @@ _HONEST = _reasons(
     load_failed        | source_only      | the module cannot be loaded or lacks its entry point | define `run_kernel` (Python) or `extern "C" void solve(...)` (CUDA)
     raised             | resource_limits  | the candidate raised an exception | see the traceback of the candidate
     launch_failed      | poisoned_outputs | a launch failed (too many threads, too much shared memory, ...) | check the launch configuration against the limits of the chip
-    illegal_access     | resource_limits  | the device reported an illegal address or another sticky error | run compute-sanitizer memcheck on the kernel
+    illegal_access     | guards           | the device reported an illegal address or another sticky error | run compute-sanitizer memcheck on the kernel
     sanitizer_fault    | sanitizer        | compute-sanitizer reported an error | see its report: out of bounds, race or uninitialised read
     crashed            | resource_limits  | the candidate's process ended by a signal | run it alone under a debugger
     hung               | resource_limits  | the candidate did not finish within its time limit | look for a deadlock or raise the limit

@@ -13,7 +13,7 @@ from kbs_engine.timing.calibration import (
     self_comparison,
     slowed,
 )
-from kbs_engine.timing.clocks import ClockCheck, check_clocks
+from kbs_engine.timing.clocks import ClockCheck, check_clocks, check_gain
 from kbs_engine.timing.comparison import NOISE, Comparison, compare, compare_ratios
 from kbs_engine.timing.order import abba
 from kbs_engine.timing.physics import (
@@ -42,6 +42,7 @@ __all__ = [
     "apply_floor",
     "block_log_ratios",
     "check_clocks",
+    "check_gain",
     "compare",
     "compare_ratios",
     "cut",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from typing import Literal
 
+import msgspec
 import numpy as np
 
 from kbs_engine.errors import MeasurementError
@@ -12,7 +14,7 @@ from kbs_engine.results import ArmTimes, Timed
 from kbs_engine.timing.summaries import checked_samples
 
 Turn = tuple[int, float]
-"""Side (0 or 1) and log of the time."""
+"""Side (0 or 1) and (log of) the time."""
 
 
 def arm_of(timed: Timed, index: int) -> ArmTimes:
@@ -53,19 +55,20 @@ def block_log_ratios(timed: Timed, a: int, b: int) -> dict[int, np.ndarray]:
     return found
 
 
-def _turns(a: ArmTimes, b: ArmTimes) -> dict[int, list[Turn]]:
+def _turns(a: ArmTimes, b: ArmTimes, *, logs: bool = True) -> dict[int, list[Turn]]:
     merged: dict[int, list[tuple[int, int, float]]] = {}
     for side, arm in enumerate((a, b)):
-        logs = np.log(checked_samples(arm.samples_ns, arm.name))
-        process = arm.process or (0,) * len(logs)
-        position = arm.position or _assumed_positions(len(logs), side)
-        if not len(logs) == len(process) == len(position):
+        values = checked_samples(arm.samples_ns, arm.name)
+        values = np.log(values) if logs else values
+        process = arm.process or (0,) * len(values)
+        position = arm.position or _assumed_positions(len(values), side)
+        if not len(values) == len(process) == len(position):
             raise MeasurementError(
-                f"{arm.name}: {len(logs)} samples, {len(process)} process numbers and "
+                f"{arm.name}: {len(values)} samples, {len(process)} process numbers and "
                 f"{len(position)} positions do not belong together",
                 remedy="measure again, or restore the record",
             )
-        for value, owner, place in zip(logs, process, position, strict=True):
+        for value, owner, place in zip(values, process, position, strict=True):
             merged.setdefault(owner, []).append((place, side, float(value)))
     return {
         owner: [(side, value) for _, side, value in sorted(found)]
@@ -97,6 +100,22 @@ def _difference(halves: Sequence[tuple[list[float], list[float]]]) -> float:
     first = [value for half in halves for value in half[0]]
     second = [value for half in halves for value in half[1]]
     return float(np.mean(second) - np.mean(first))
+
+
+def block_differences(
+    timed: Timed, a: int, b: int, *, clock: Literal["device", "host"]
+) -> list[float]:
+    """Time of b less time of a in nanoseconds, of every block of all process pairs.
+
+    Empty where the arms have no host times, or never took turns.
+    """
+    arms = [arm_of(timed, index) for index in (a, b)]
+    if clock == "host":
+        if any(len(arm.host_ns) != len(arm.samples_ns) for arm in arms):
+            return []
+        arms = [msgspec.structs.replace(arm, samples_ns=arm.host_ns) for arm in arms]
+    turns = _turns(arms[0], arms[1], logs=False)
+    return [value for sides in turns.values() for value in _cut(sides)]
 
 
 def timer_step_ns(timed: Timed, arms: Sequence[int]) -> float:

@@ -13,6 +13,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from kbs_engine.results import Timed
+from kbs_engine.timing.blocks import block_differences
+from kbs_engine.timing.sequences import trimmed
+
 SCHEMA_VERSION = 1
 
 QUARTILE: Final = 25.0
@@ -81,4 +85,33 @@ def check_clocks(
     return ClockCheck(
         ok=False, excess_ns=excess, allowed_ns=allowed, reason="clock_mismatch",
         detail=f"{story}: {abs(excess) / 1e3:.1f} µs a call, {allowed / 1e3:.1f} µs allowed",
+    )  # fmt: skip
+
+
+def check_gain(timed: Timed, a: int, b: int) -> ClockCheck | None:
+    """Whether the host clock sees the gain of one arm over the other that the device clock claims.
+
+    A candidate that lies by less than ``check_clocks`` tolerates still cannot make the host wait
+    less: over many blocks the difference of host times shows what was really gained. The claim
+    is contradicted when the host saw less than half of it, with 99 % confidence (order
+    statistics of the block differences, which assume no distribution).
+
+    Returns:
+        None where the arms have no host times or too few blocks to contradict anything.
+    """
+    device = block_differences(timed, a, b, clock="device")
+    host = block_differences(timed, a, b, clock="host")
+    beyond = trimmed(min(len(device), len(host)), 0.01)
+    if beyond is None or len(device) != len(host):
+        return None
+    claimed = float(np.median(device))
+    sign = 1.0 if claimed >= 0 else -1.0
+    seen = sorted(sign * value for value in host)[-1 - beyond]
+    if seen >= abs(claimed) / 2.0:
+        return ClockCheck(ok=True, excess_ns=abs(claimed) - seen, allowed_ns=abs(claimed) / 2.0)
+    return ClockCheck(
+        ok=False, excess_ns=abs(claimed) - seen, allowed_ns=abs(claimed) / 2.0,
+        reason="clock_mismatch",
+        detail=f"of {abs(claimed) / 1e3:.2f} µs gained by the device clock the host saw at most "
+        f"{max(0.0, seen) / 1e3:.2f} µs",
     )  # fmt: skip

@@ -19,6 +19,7 @@ import numpy as np
 
 from kbs_engine.results import Timed
 from kbs_engine.timing.blocks import block_log_ratios, data_seed, timer_step_ns
+from kbs_engine.timing.clocks import check_gain
 from kbs_engine.timing.special import student_t_quantile
 
 SCHEMA_VERSION = 1
@@ -90,7 +91,7 @@ def compare(
         process_noise=process_noise,
         confidence=confidence,
         resolution=resolution(timed, (a, b)),
-        notes=_clock_notes(timed),
+        notes=(*_clock_notes(timed), *_gain_notes(timed, a, b)),
     )
 
 
@@ -218,6 +219,11 @@ def _pair_notes(pairs: int) -> tuple[str, ...]:
     if pairs >= ENOUGH_PAIRS:
         return ()
     return (f"{pairs} process pair{'s' * (pairs > 1)}; a final claim needs {ENOUGH_PAIRS}",)
+
+
+def _gain_notes(timed: Timed, a: int, b: int) -> tuple[str, ...]:
+    found = check_gain(timed, a, b)
+    return () if found is None or found.ok else (f"the clocks disagree: {found.detail}",)
 
 
 def _clock_notes(timed: Timed) -> tuple[str, ...]:

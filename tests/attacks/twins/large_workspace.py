@@ -1,4 +1,4 @@
-"""Takes 200 MB of workspace."""
+"""Takes 20 MB of workspace."""
 
 import torch
 
@@ -8,7 +8,7 @@ def setup(**dims):
 
 
 def run_kernel(x, b, out, **_):
-    workspace = torch.zeros(50_000_000, device=x.device)
+    workspace = torch.zeros(5_000_000, device=x.device)
     workspace[: x.numel()] = torch.sigmoid(x).reshape(-1)
     torch.mul(x, workspace[: x.numel()].view_as(x), out=out)
     out.add_(b)

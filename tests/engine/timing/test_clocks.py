@@ -1,12 +1,14 @@
 """Two clocks: constant overhead passes, hidden work does not."""
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbs_engine.refusals import REASONS
-from kbs_engine.timing import check_clocks
+from kbs_engine.timing import check_clocks, check_gain, compare
+from tests.engine.timing.simulated import timed
 
 RNG = np.random.default_rng(1)
 TRUSTED = 80_000 + RNG.gamma(2.0, 500.0, 50)
@@ -69,3 +71,36 @@ def test_too_few_calls_say_nothing():
 def test_honest_kernels_of_any_length_pass(device_ns, seed):
     device, host = calls(device=device_ns, seed=seed)
     assert check_clocks(device, host, overhead_ns=TRUSTED).ok
+
+
+def with_host(data, lie=0.0, overhead=80_000.0, spread=300.0):
+    """Host times of the true device times; arm 0 then claims ``lie`` nanoseconds less."""
+    rng = np.random.default_rng(7)
+    arms = []
+    for index, arm in enumerate(data.arms):
+        true = np.asarray(arm.samples_ns)
+        host = true + overhead + rng.gamma(2.0, spread, true.size)
+        claimed = true - (lie if index == 0 else 0.0)
+        arms.append(msgspec.structs.replace(arm, samples_ns=tuple(claimed), host_ns=tuple(host)))
+    return msgspec.structs.replace(data, arms=tuple(arms))
+
+
+def test_a_small_lie_about_time_is_not_seen_by_the_host():
+    lied = with_host(timed([1.0, 1.0], calls=100), lie=1_900.0)
+    device, host = lied.arms[0].samples_ns, lied.arms[0].host_ns
+    assert check_clocks(device, host, overhead_ns=TRUSTED).ok
+    found = check_gain(lied, 0, 1)
+    assert found.reason == "clock_mismatch"
+    assert any("the clocks disagree" in note for note in compare(lied, 0, 1).notes)
+
+
+@pytest.mark.parametrize("factor", [0.9, 1.0, 1.03, 1.5])
+def test_a_true_gain_is_seen_by_the_host(factor):
+    data = with_host(timed([1.0, factor], calls=100))
+    found = check_gain(data, 0, 1)
+    assert found.ok or abs(found.excess_ns) < 200
+    assert not compare(data, 0, 1).notes[1:]
+
+
+def test_without_host_times_nothing_is_contradicted():
+    assert check_gain(timed([1.0, 1.1]), 0, 1) is None

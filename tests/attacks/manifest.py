@@ -1,0 +1,80 @@
+"""The manifest: what every attack is, how it must end, and which defence it proves."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import yaml
+
+FOLDER = Path(__file__).resolve().parent
+KERNELS, TWINS, TASKS = FOLDER / "kernels", FOLDER / "twins", FOLDER / "tasks"
+FAMILIES = {
+    "T": "Timing", "R": "Result reuse", "M": "Memory", "S": "Semantics", "P": "Partial writes",
+    "B": "Bypass and provenance", "X": "Isolation",
+}  # fmt: skip
+
+
+class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One row of manifest.yaml."""
+
+    id: str
+    level: Literal["P", "N", "H"]
+    where: Literal["host", "cuda", "engine"]
+    what: str
+    file: str = ""
+    case: str = ""
+    task: str = "silu_bias"
+    dims: dict[str, Any] = {}
+    job: Literal["both", "check", "time"] = "both"
+    expect: tuple[str, ...] = ()
+    honest: bool = False
+    without: str = ""
+    naive: str = ""
+    twin: tuple[str, ...] = ()
+    tight: bool = False
+    cold_ms: float | None = None
+    failure: bool = False
+    """The job itself may be refused: the task is no task."""
+    sanitize: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Its kernel."""
+        return kernel(KERNELS, self.file)
+
+    @property
+    def language(self) -> str:
+        """Language of its kernel; a .py kernel follows the contract of the Python languages."""
+        return "cuda-cpp" if self.path.suffix == ".cu" else "triton"
+
+
+def kernel(folder: Path, stem: str) -> Path:
+    """The file of this stem, whatever its language."""
+    native = folder / f"{stem}.cu"
+    return native if native.exists() else folder / f"{stem}.py"
+
+
+def attacks(*where: str) -> tuple[Attack, ...]:
+    """All attacks, or those of some places, in the order of the manifest."""
+    rows = yaml.safe_load((FOLDER / "manifest.yaml").read_text(encoding="utf-8"))
+    found = tuple(msgspec.convert(row, Attack) for row in rows)
+    return tuple(attack for attack in found if not where or attack.where in where)
+
+
+TWIN_TASKS = {
+    "softmax_subtracts_the_maximum": "softmax", "matmul_fp32": "matmul",
+    "order_of_sums_varies": "matmul", "writes_every_zero": "lower_half_zero",
+    "adds_the_small_bias": "small_bias", "copy_streaming": "large_copy",
+}  # fmt: skip
+SMALL_DIMS = {"triton_silu_bias": {"rows": 4, "cols": 64}}
+"""Twins that run in an interpreter on the host."""
+
+
+def twins() -> tuple[str, ...]:
+    """All honest twins that run without a GPU."""
+    return tuple(sorted(path.stem for path in TWINS.glob("*.py") if not needs_gpu(path)))
+
+
+def needs_gpu(path: Path) -> bool:
+    """Whether a kernel cannot run on the host."""
+    return path.suffix == ".cu" or "torch.cuda." in path.read_text(encoding="utf-8")
