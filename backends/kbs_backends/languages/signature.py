@@ -77,6 +77,8 @@ def _parameters(node: Node, where: str) -> Iterator[Parameter]:
     declarator = _declarator(node)
     listed = declarator.child_by_field_name("parameters") if declarator is not None else None
     children = listed.named_children if listed is not None else []
+    if listed is not None and any(child.type == "..." for child in listed.children):
+        raise _unusual(listed, where)
     for number, child in enumerate(children):
         if child.type == "comment" or _text(child) == "void":
             continue

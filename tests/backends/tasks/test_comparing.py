@@ -1,0 +1,177 @@
+"""Comparison: every element, every property, nothing matched on average."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbs_backends.tasks import Tolerance, compare
+from kbs_backends.tasks.outputs import spec_of
+from kbs_backends.tasks.tolerance import derive, reduction_length
+from kbs_engine.errors import InputError
+
+LOOSE = Tolerance(atol=0.1, rtol=0.0, source="command line")
+
+
+def judged(actual, expected, tolerance=LOOSE, buffer=None):
+    spec = spec_of(expected.to(actual.dtype) if buffer is None else buffer)
+    return compare({"y": actual}, {"y": expected}, {"y": spec}, tolerance)
+
+
+def test_one_wrong_element_in_a_million_fails():
+    expected = torch.zeros(1_000_000, dtype=torch.float64)
+    actual = expected.float()
+    assert judged(actual, expected).ok
+    actual[777_777] = 0.2
+    found = judged(actual, expected)
+    assert (found.ok, found.fault, found.output) == (False, "values", "y")
+    assert found.max_abs_err == pytest.approx(0.2)
+    assert found.compared_elements == 1_000_000
+    assert "1 of 1000000 elements" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("made", "fault"),
+    [
+        (lambda y: y.double(), "dtype"),
+        (lambda y: y[:, :2].contiguous(), "shape"),
+        (lambda y: y.t().contiguous().t(), "stride"),
+        (torch.nn.Parameter, "type"),
+        (lambda y: y.to_sparse(), "type"),
+        (lambda _: None, "missing"),
+        (lambda y: y.tolist(), "type"),
+    ],
+)
+def test_metadata_is_compared_to_the_letter(made, fault):
+    buffer = torch.zeros(3, 4)
+    found = judged(made(buffer.clone()), buffer.double(), buffer=buffer)
+    assert (found.ok, found.fault) == (False, fault)
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "fault"),
+    [
+        (float("nan"), 0.0, "not_finite"),
+        (float("inf"), 0.0, "not_finite"),
+        (0.0, float("inf"), "not_finite"),
+        (float("-inf"), float("inf"), "not_finite"),
+        (float("inf"), float("inf"), ""),
+        (float("nan"), float("nan"), "not_finite"),
+        (-0.0, 0.0, ""),
+    ],
+)
+def test_finiteness_is_compared(actual, expected, fault):
+    found = judged(torch.tensor([actual]), torch.tensor([expected], dtype=torch.float64))
+    assert found.fault == fault
+
+
+def test_overflow_of_the_outputs_dtype_is_honest_in_its_direction_alone():
+    expected = torch.tensor([1e5, -1e5], dtype=torch.float64)
+    assert judged(expected.half(), expected).ok
+    assert judged(-expected.half(), expected).fault == "not_finite"
+
+
+def test_empty_outputs_compare_nothing():
+    assert judged(torch.zeros(0), torch.zeros(0, dtype=torch.float64)).fault == "nothing_compared"
+
+
+def test_whole_numbers_are_exact_whatever_the_tolerance():
+    expected = torch.tensor([1, 2, 3], dtype=torch.int32)
+    assert judged(expected.clone(), expected).ok
+    assert judged(expected + torch.tensor([0, 0, 1], dtype=torch.int32), expected).fault == "values"
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20),
+    st.floats(0, 1), st.floats(0, 0.1), st.data(),
+)  # fmt: skip
+def test_the_rule_is_the_formula(values, atol, rtol, data):
+    expected = torch.tensor(values, dtype=torch.float64)
+    noise = data.draw(
+        st.lists(st.floats(-2, 2), min_size=len(values), max_size=len(values)), label="noise"
+    )
+    actual = expected + torch.tensor(noise, dtype=torch.float64)
+    tolerance = Tolerance(atol=atol, rtol=rtol, source="command line")
+    by_hand = bool(((actual - expected).abs() <= atol + rtol * expected.abs()).all())
+    assert judged(actual, expected, tolerance).ok == by_hand
+
+
+def test_a_derived_tolerance_scales_with_the_output():
+    tolerance = derive(["float32"], 1024)
+    big = torch.randn(1000, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    for scale in (1e-6, 1.0, 1e6):
+        assert judged((big * scale * (1 + 1e-6)).float(), big * scale, tolerance).ok
+        assert not judged((big * scale * (1 + 1e-3)).float(), big * scale, tolerance).ok
+
+
+def test_derived_tolerances_follow_dtype_length_and_permission():
+    assert derive(["float16"], 64).rtol > derive(["float32"], 64).rtol > 0
+    assert derive(["float32"], 4096).rtol > derive(["float32"], 64).rtol
+    assert derive(["float32"], 64, ("tf32",)).rtol > 100 * derive(["float32"], 64).rtol
+    assert derive(["int32"], 64).rtol == derive(["int32"], 64).atol == 0
+    assert derive(["float16"], 64).source == "derived from fp16, reduction of 64"
+
+
+def test_a_tolerance_of_fp32_finds_tf32_arithmetic():
+    """What TF32 rounding of the factors does to a product must not pass as fp32."""
+    generator = torch.Generator().manual_seed(3)
+    a, b = (torch.randn(256, 256, generator=generator) for _ in range(2))
+
+    def rounded(x):
+        return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
+
+    exact = a.double() @ b.double()
+    tolerance = derive(["float32"], 256)
+    assert judged(a @ b, exact, tolerance).ok
+    assert not judged((rounded(a).double() @ rounded(b).double()).float(), exact, tolerance).ok
+
+
+def test_the_reduction_length_of_products_sums_and_rows():
+    a, b, c = torch.empty(8, 64), torch.empty(64, 4), torch.empty(8, 4)
+    inputs = {"a": a, "b": b, "c": c}
+    assert reduction_length(inputs, ("c",), 2.0 * 8 * 4 * 64) == 64
+    assert reduction_length({"x": torch.empty(9, 100), "y": torch.empty(9)}, ("y",), None) == 100
+    assert reduction_length({"x": torch.empty(9, 70), "y": torch.empty(9, 70)}, ("y",), None) == 70
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), "small", True])
+def test_a_declared_tolerance_that_is_none_is_refused(tmp_path, value):
+    from kbs_backends.tasks import load_reference
+
+    path = tmp_path / "ref.py"
+    path.write_text(REF + f"atol = {value!r}\n".replace("nan", "float('nan')"))
+    with pytest.raises(InputError, match="atol \\(reference\\) is no number"):
+        load_reference(path).tolerance()
+
+
+REF = """
+import torch
+def setup(n=8, seed=0):
+    torch.manual_seed(seed)
+    x = torch.randn(n)
+    return {"inputs": {"x": x, "out": torch.empty(n)}, "outputs": ["out"]}
+def reference(x, **_): return x * 2 + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "given", "atol", "rtol", "source"),
+    [
+        ("atol = 1e-2\nrtol = 1e-3", {}, 1e-2, 1e-3, "reference"),
+        ("atol = 1e-2\nrtol = 1e-3", {"atol": 0.5}, 0.5, 1e-3, "atol: command line; rtol: refer"),
+        ("atol = 1e-2\nrtol = 1e-3", {"atol": 0.5, "rtol": 0.1}, 0.5, 0.1, "command line"),
+        ("atol = 0.0\nrtol = 0.0", {}, 0.0, 0.0, "reference"),
+    ],
+)
+def test_command_line_before_reference_before_derived(
+    tmp_path, declared, given, atol, rtol, source
+):
+    from kbs_backends.tasks import load_reference
+
+    path = tmp_path / "ref.py"
+    path.write_text(REF + declared + "\n")
+    found = load_reference(path).tolerance(**given)
+    assert (found.atol, found.rtol, found.derived) == (atol, rtol, False)
+    assert found.source.startswith(source)
