@@ -1,0 +1,17 @@
+"""A copy of N floats."""
+
+import torch
+
+family = "elementwise"
+
+
+def setup(N=1 << 20, **_):
+    return {"inputs": {"x": torch.randn(N), "y": torch.empty(N), "N": N}, "outputs": ["y"]}
+
+
+def reference(x, y, **_):
+    y.copy_(x)
+
+
+def bytes(N=1 << 20, **_):
+    return {"in": 4 * N, "out": 4 * N}

@@ -1,0 +1,11 @@
+"""A copy by torch."""
+
+import torch
+
+
+def setup(N=1 << 20, **_):
+    return {"inputs": {"x": torch.randn(N), "y": torch.empty(N), "N": N}, "outputs": ["y"]}
+
+
+def run_kernel(x, y, **_):
+    y.copy_(x)

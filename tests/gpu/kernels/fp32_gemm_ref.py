@@ -1,0 +1,20 @@
+"""C = A B in fp32."""
+
+import torch
+
+family = "gemm"
+
+
+def setup(M=256, N=256, K=256, **_):
+    return {
+        "inputs": {"a": torch.randn(M, K), "b": torch.randn(K, N), "c": torch.empty(M, N)},
+        "outputs": ["c"],
+    }
+
+
+def reference(a, b, c, **_):
+    torch.mm(a, b, out=c)
+
+
+def flops(M=256, N=256, K=256, **_):
+    return {"fp32": 2 * M * N * K}

@@ -1,0 +1,56 @@
+"""The measuring session on a GPU host, once: figures with card and date, as JSON.
+
+    python -m tests.gpu.record_measuring --out OUT --seconds 540 --part isolation,hostile,near_roof
+    python -m tests.gpu.record_measuring --out OUT --dry          # on the host device, seconds
+
+Parts: isolation, hostile, near_roof, languages, self_comparison, power. Each writes one file;
+the time left is shared in the order given, and every part stops in good order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from tests.gpu import calibration, isolation, languages, near_roof
+from tests.gpu.session import Session
+
+PARTS = {
+    "isolation": isolation.cost,
+    "hostile": isolation.hostile,
+    "near_roof": near_roof.run,
+    "languages": languages.run,
+    "power": calibration.spin_power,
+    "self_comparison": calibration.self_comparisons,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seconds", type=float, default=540.0)
+    parser.add_argument("--part", default=",".join(PARTS))
+    parser.add_argument("--dry", action="store_true")
+    options = parser.parse_args(arguments)
+    parts = options.part.split(",")
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown:
+        parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    with tempfile.TemporaryDirectory(prefix="kbs-gpu-") as work:
+        whole = Session(out=options.out, work=Path(work), seconds=options.seconds, dry=options.dry)
+        try:
+            for number, part in enumerate(parts):
+                whole.seconds = options.seconds
+                share = whole.left_s / (len(parts) - number)
+                whole.seconds = options.seconds - whole.left_s + share
+                print(f"{part}: {share:.0f} s", flush=True)
+                PARTS[part](whole)
+        finally:
+            whole.device.close()
+            whole.pack()
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
