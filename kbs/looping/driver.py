@@ -113,7 +113,7 @@ class Driver:
             state, actions = step(state, Told(key=ask.key, answer=self._stored(ask, event.data)))
         return state, actions
 
-    def _stored(self, ask: AnyAsk, data: dict[str, Any]) -> AnyAnswer:
+    def _stored(self, ask: Ask, data: dict[str, Any]) -> AnyAnswer:
         if isinstance(ask, RunJobs):
             return JobsDone(results=tuple(self._finished(job) for job in ask.jobs))
         stored: AnyAnswer = msgspec.json.decode(self.run.blobs.get(data["sha256"]), type=AnyAnswer)

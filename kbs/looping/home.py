@@ -11,7 +11,7 @@ import msgspec
 from kbs.context import Context
 from kbs.looping.driver import Until
 from kbs.looping.progress import choose_show
-from kbs.looping.running import Wiring, run_loop
+from kbs.looping.running import Wiring, replayed, run_loop
 from kbs.looping.world import WaitingForAgentError
 from kbs_engine.loop.actions import Progress, Stage
 from kbs_engine.run import RunFolder
@@ -41,7 +41,8 @@ def drive(
         KbsError: A gate that refuses, a job that could not be carried out.
     """
     settings = run.state().settings
-    store = context.store() if settings.extra.get("knowledge", True) else None
+    known = settings.extra.get("knowledge", True) and not replayed(device or settings.device)
+    store = context.store() if known else None
     wiring = Wiring(
         home=context.home, roots=context.roots, store=store, device=device, record=record
     )
@@ -73,6 +74,7 @@ def status_shape(root: Path, went: Went) -> dict[str, Any]:
         "run": str(root),
         "improved": state.improved,
         "ended": state.ended,
+        "because": state.loop.get("because", ""),
         "waiting": went.waiting,
         "current_version": max((row.version for row in state.versions), default=0),
         "best_version": state.best_version,
@@ -104,7 +106,8 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
     ]
     if state.ended:
         found = "a faster version" if state.improved else "no better version"
-        lines.append(f"ended: {state.ended.replace('_', ' ')}; {found} was found")
+        because = state.loop.get("because", "")
+        lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
     if went.waiting:
         lines.append(went.waiting)
     return lines

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
+from kbs.proposers.templates import METHOD
 from kbs_engine.loop.asks import MarksRead
 from kbs_engine.loop.branching import Space, assignments
 from kbs_engine.methods import Method
-from kbs_engine.proposals import TUNING_METHODS
+from kbs_engine.proposals import TUNING_METHODS, Candidate
 from kbs_engine.recommendations import OutcomeCounts, Recommendation
 
 ASSUMED: Final = 0.3
@@ -43,6 +46,34 @@ def untried(marks: MarksRead, tried: Sequence[Mapping[str, Any]]) -> bool:
     spaces = [Space(name=t.name, current=t.current, values=t.values) for t in marks.tunables]
     now = {space.name: space.current for space in spaces}
     return next(assignments(spaces, tried=(*tried, now)), None) is not None
+
+
+def template_row(
+    found: Candidate, ranked: Sequence[Recommendation], gap: float | None
+) -> Recommendation:
+    """The row of a template that fits: the whole gap is at stake, whatever the causes are."""
+    old = next((row for row in ranked if row.method == METHOD), None)
+    gain = gap if gap is not None else ASSUMED
+    row = _offer(METHOD, {}, None, f"{found.name} computes what the reference does")
+    basis = f"gap {gap:.2f} to the model" if gap is not None else "share assumed"
+    row = msgspec.structs.replace(
+        row,
+        title=f"Start from {found.name}",
+        axis="compute",
+        gain=gain,
+        score=gain * CHANCE,
+        fit=1.0,
+        fit_parts={"a template fits": 1.0},
+        predicted_gain=(0.0, gain),
+        triggers=(f"{found.name} computes what the reference does; {basis}",),
+    )
+    if old is None:
+        return row
+    better = row if row.score > old.score else old
+    return msgspec.structs.replace(
+        better, title=row.title, triggers=(*row.triggers, *old.triggers), citations=old.citations,
+        outcomes=old.outcomes, status=old.status,
+    )  # fmt: skip
 
 
 def _offer(method: str, pages: Mapping[str, Method], gap: float | None, why: str) -> Recommendation:

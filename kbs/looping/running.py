@@ -12,11 +12,14 @@ import msgspec
 from kbs.inspecting import gate_inspectors
 from kbs.looping.driver import Answers, Driver, Show, Until
 from kbs.looping.progress import Quiet
+from kbs.looping.sources import source_switches
+from kbs.looping.tidying import tidy
 from kbs.looping.told_before import AskRecorder, AskReplayer, is_recorded
 from kbs.looping.world import World
 from kbs.looping.writing import Writer
 from kbs_engine.errors import KbsError
 from kbs_engine.facts import Chip
+from kbs_engine.gate import Inspectors
 from kbs_engine.jobs import SourceRef, Task
 from kbs_engine.loop.machine import LoopState
 from kbs_engine.run import RunFolder
@@ -48,6 +51,7 @@ def run_loop(
         KbsError: A refusing gate, a job that could not be carried out, an agent waited for.
     """
     settings = run.state().settings
+    tidy(run.root)
     with opened(run, settings, wiring) as device:
         world = wired(run, settings, wiring)
         driver = Driver(run, device, world, Writer(run), show or Quiet())
@@ -112,21 +116,33 @@ class _Lazy:
 def wired(run: RunFolder, settings: Settings, wiring: Wiring) -> Answers:
     """Everything that answers asks; recorded or replayed where the device is."""
     state = run.state()
+    folder = replayed(wiring.device or settings.device)
     world: Answers = World(
         run=run,
         home=wiring.home,
         store=wiring.store if settings.extra.get("knowledge", True) else None,
-        proposer=wiring.proposer or make_proposer(state),
-        inspectors=gate_inspectors(wiring.roots, run.root, known_record=_known(wiring)),
+        proposer=wiring.proposer or make_proposer(run, state, wiring.roots),
+        inspectors=_inspectors(run, wiring, replaying=folder is not None),
         remember=wiring.remember,
     )
-    spec = wiring.device or settings.device
-    folder = Path(spec.removeprefix("recorded:"))
-    if spec.startswith("recorded:") and is_recorded(folder):
+    if folder is not None:
         world = AskReplayer(world, folder, run.blobs)
     if wiring.record is not None:
         world = AskRecorder(world, wiring.record, run.blobs)
     return world
+
+
+def replayed(spec: str) -> Path | None:
+    """The recording whose answers a device spec replays; None for any other device."""
+    folder = Path(spec.removeprefix("recorded:"))
+    return folder if spec.startswith("recorded:") and is_recorded(folder) else None
+
+
+def _inspectors(run: RunFolder, wiring: Wiring, *, replaying: bool) -> Inspectors:
+    """What the gate borrows; a replay's citations are of another day and not judged by today's."""
+    if replaying:
+        return Inspectors(switches=source_switches)
+    return gate_inspectors(wiring.roots, run.root, known_record=_known(wiring))
 
 
 def _known(wiring: Wiring) -> Any:
@@ -137,7 +153,7 @@ def _known(wiring: Wiring) -> Any:
     return lambda record: any(known.startswith(record) for known in ids)
 
 
-def make_proposer(state: State) -> Any:
+def make_proposer(run: RunFolder, state: State, roots: tuple[Path, ...]) -> Any:
     """The proposer that the settings name; None where an agent submits."""
     settings = state.settings
     if settings.proposer == "agent":
@@ -147,6 +163,7 @@ def make_proposer(state: State) -> Any:
 
         return CommandProposer(settings.proposer_command, timeout_s=settings.proposer_timeout_s)
     from kbs.proposers.builtin import BuiltinProposer
+    from kbs.proposers.templates import TemplateSource
 
     task = Task(
         reference_sha256=state.reference_sha256,
@@ -160,4 +177,7 @@ def make_proposer(state: State) -> Any:
             sha256=state.baseline_sha256, language=settings.language, name=settings.kernel_file
         ),
     )
-    return BuiltinProposer(task, arch=settings.arch)
+    template = None
+    if settings.extra.get("templates", True):
+        template = TemplateSource(task, run.blobs, roots, settings.language, settings.arch)
+    return BuiltinProposer(task, arch=settings.arch, template=template)

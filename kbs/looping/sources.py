@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from kbs.measuring.subject import read_text
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import InputError
 from kbs_engine.jobs import SourceRef
@@ -86,3 +88,12 @@ def described(like: SourceRef, text: str, blobs: BlobStore) -> SourceRef:
         tunables=tunables,
         switches=switches,
     )
+
+
+def source_switches(path: Path) -> Mapping[str, bool]:
+    """Method switches of a kernel file: method id to on or off."""
+    from kbs_backends.languages import detect_language
+    from kbs_backends.variants import read_marks as marks_of
+
+    text = read_text(path)
+    return marks_of(text, detect_language(path, text), where=path.name).methods()

@@ -10,6 +10,8 @@ import msgspec
 
 from kbs.looping import describing, external, opcode_check, sources
 from kbs.looping.advising import advise
+from kbs.looping.offers import template_row
+from kbs.proposers.templates import METHOD
 from kbs_engine.errors import MeasurementError, RefusedError
 from kbs_engine.gate import Inspectors, pass_version
 from kbs_engine.loop import asks
@@ -58,6 +60,7 @@ class World(msgspec.Struct, kw_only=True):
     def _advise(self, ask: asks.Advise) -> asks.Advice:
         marks = sources.read_marks(asks.ReadMarks(source=ask.source), self.run.blobs)
         advice = advise(ask, self.store, self.run.blobs, marks)
+        advice = self._with_template(ask, advice)
         unwritable = getattr(self.proposer, "unwritable", None)
         if unwritable is None:
             return advice
@@ -69,6 +72,23 @@ class World(msgspec.Struct, kw_only=True):
             tunable=any(row.method in TUNING_METHODS for row in advice.offered),
         )
         return msgspec.structs.replace(advice, unwritable=able)
+
+    def _with_template(self, ask: asks.Advise, advice: asks.Advice) -> asks.Advice:
+        """A template that computes what the reference does is ranked with the gap at stake."""
+        source = getattr(self.proposer, "template", None)
+        if source is None or METHOD in ask.applied or advice.roofline.near_peak:
+            return advice
+        found = source()
+        if found is None:
+            return advice
+        row = template_row(found, advice.ranked, advice.roofline.gap)
+        rest = [one for one in advice.ranked if one.method != METHOD]
+        ranked = tuple(sorted((*rest, row), key=lambda one: (-one.score, one.method)))
+        pages = advice.pages
+        if self.store is not None and METHOD not in pages:
+            known = {method.id: method for method in self.store.methods()}
+            pages = {**pages, METHOD: known[METHOD]} if METHOD in known else pages
+        return msgspec.structs.replace(advice, ranked=ranked, pages=pages)
 
     def _propose(self, ask: asks.Propose) -> asks.Proposed:
         if self.proposer is None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from kbs.proposers.templates import METHOD, TemplateSource
 from kbs_engine.errors import InputError
 from kbs_engine.jobs import Task
 from kbs_engine.proposals import TUNING_METHODS, Candidate, Request
 from kbs_engine.vocabulary import Language
-
-Template = Callable[[], "Candidate | None"]
 
 
 class Ability(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +25,9 @@ class Ability(msgspec.Struct, frozen=True, kw_only=True):
 class BuiltinProposer:
     """Writes what the plan asks for by the means at hand, and says what it cannot write."""
 
-    def __init__(self, task: Task, *, arch: str = "", template: Template | None = None) -> None:
+    def __init__(
+        self, task: Task, *, arch: str = "", template: TemplateSource | None = None
+    ) -> None:
         """Keep what rewrites need to know of the task; ``template`` is None when switched off."""
         self.task = task
         self.arch = arch
@@ -54,9 +55,9 @@ class BuiltinProposer:
             elif method in TUNING_METHODS:
                 found[method] = _tuning(carrier, tunable=tunable)
                 carrier = carrier or (method if tunable else "")
-            elif method == "algorithmic_replacement" and self.template is not None:
+            elif method == METHOD and self.template is not None:
                 there = self.template() is not None
-                why = "" if there else "no template computes what the reference does"
+                why = "" if there else f"no template fits: {self.template.why_not}"
                 found[method] = Ability(how="template" if there else "", why=why)
             else:
                 found[method] = self._rewrite(text, language, method)
@@ -87,21 +88,25 @@ class BuiltinProposer:
         )
 
     def propose(self, request: Request) -> Sequence[Candidate]:
-        """One source with the planned methods in it; after a failed try, one method at a time."""
+        """The planned methods in one source, and a template beside it where that is planned.
+
+        After a failed try every method is tried alone.
+        """
         planned = [row.method for row in request.file.plan.methods]
         language = request.file.contract.language
-        if "algorithmic_replacement" in planned and self.template is not None:
+        candidates: list[Candidate] = []
+        if METHOD in planned and self.template is not None:
             found = self.template()
             if found is not None and request.attempt == 1:
-                return [found]
-            planned = [method for method in planned if method != "algorithmic_replacement"]
+                candidates.append(found)
+            planned = [method for method in planned if method != METHOD]
         if request.attempt > 1:
             alone = request.attempt - 2
             if len(planned) < 2 or alone >= len(planned):  # noqa: PLR2004 - one was tried alone
                 return []
             planned = [planned[alone]]
         candidate = self._written(request.source, language, planned)
-        return [candidate] if candidate is not None else []
+        return [*candidates, candidate] if candidate is not None else candidates
 
     def _written(self, text: str, language: Language, planned: Sequence[str]) -> Candidate | None:
         held: list[str] = []

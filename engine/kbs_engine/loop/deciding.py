@@ -6,10 +6,11 @@ from collections import Counter
 
 import msgspec
 
-from kbs_engine.loop.actions import MakeAnalysis
+from kbs_engine.loop.actions import MakeAnalysis, MakeFront
 from kbs_engine.loop.asks import Advice, Advise
 from kbs_engine.loop.budget import Budget
 from kbs_engine.loop.costs import next_costs
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.notes import (
     evidence_note,
@@ -19,24 +20,13 @@ from kbs_engine.loop.notes import (
     roofline_note,
 )
 from kbs_engine.loop.planning import Planning, make_plan
-from kbs_engine.loop.stopping import Standing, Stop, stop_now
+from kbs_engine.loop.stopping import Standing, stop_now
 from kbs_engine.plans import Plan
 from kbs_engine.recommendations import Recommendation
 from kbs_engine.run.markdown import evidence_text, hypothesis_text, plan_text
 from kbs_engine.run.records import NcuTop, RooflinePoint
 
 SPENT_VERDICTS = ("ineffective", "harmful", "implementation_failed", "inseparable")
-
-
-class Decision(msgspec.Struct, kw_only=True):
-    """What is done after a version: a plan on a base, or the end."""
-
-    base: Facts
-    plan: Plan
-    budget: Budget
-    stop: Stop | None
-    remeasure: bool = False
-    """The constraints changed: the next version is the best one, measured again."""
 
 
 def advise(ledger: Ledger, facts: Facts) -> Steps:
@@ -126,15 +116,27 @@ def decide(ledger: Ledger, number: int) -> Steps:
     base = ledger.versions[ledger.best]
     yield from advise(ledger, base)
     advice = _advice(base)
-    plan, budget = plan_for(ledger, base, advice)
+    plan, budget, ranked = plan_for(ledger, base, advice)
     stop = None if ledger.remeasure else stop_now(standing(ledger, base, advice, plan))
     if stop is not None or ledger.remeasure:
         plan = msgspec.structs.replace(plan, methods=())
+    decision = Decision(
+        base=base,
+        plan=plan,
+        budget=budget,
+        stop=stop,
+        ranked=ranked,
+        remeasure=ledger.remeasure,
+    )
     facts = ledger.versions[number]
     folder = f"v{number}"
     if facts.advice is not None:
         yield put(f"{folder}/roofline.json", roofline_note(ledger, facts, facts.advice, budget))
     yield MakeAnalysis(version=number, base=facts.base)
+    if number == 0:
+        work = ledger.counted.work if ledger.counted else None
+        yield ledger.save()
+        yield MakeFront(described=ledger.described, work=work, baseline=True)
     yield ledger.progress("roofline", number, f"limiter {advice.roofline.limiter}", done=True)
     evidence = evidence_note(number, advice, plan, stop)
     yield put(f"{folder}/kbs_evidence.md", evidence_text(evidence))
@@ -143,14 +145,20 @@ def decide(ledger: Ledger, number: int) -> Steps:
         yield put(f"{folder}/plan.md", plan_text(note))
         hypothesis = hypothesis_note(number, base, advice, plan)
         yield put(f"{folder}/hypothesis.txt", hypothesis_text(hypothesis))
-        yield put(f"{folder}/request.json", request_note(ledger, number, base, plan, budget))
+        yield put(f"{folder}/request.json", request_note(ledger, number, decision))
     told = ", ".join(row.method for row in plan.methods) or (stop.reason if stop else "nothing")
     yield ledger.progress("plan", number, told, done=True)
-    return Decision(base=base, plan=plan, budget=budget, stop=stop, remeasure=ledger.remeasure)
+    return decision
 
 
-def plan_for(ledger: Ledger, base: Facts, advice: Advice) -> tuple[Plan, Budget]:
-    """The plan from what was measured; from what the source offers only where that is empty."""
+def plan_for(
+    ledger: Ledger, base: Facts, advice: Advice
+) -> tuple[Plan, Budget, tuple[Recommendation, ...]]:
+    """The plan from what was measured; from what the source offers only where that is empty.
+
+    Returns:
+        Plan, budget, and the ranking that they were made from.
+    """
     asked = Planning(
         ranked=advice.ranked,
         excluded={**advice.unwritable, **spent(ledger, base)},
@@ -164,14 +172,12 @@ def plan_for(ledger: Ledger, base: Facts, advice: Advice) -> tuple[Plan, Budget]
     )
     plan, budget = make_plan(asked)
     if plan.methods or not advice.offered:
-        return plan, budget
-    rest = tuple(row for row in advice.offered if row.method not in _methods(advice.ranked))
-    offered, shares = make_plan(msgspec.structs.replace(asked, ranked=(*advice.ranked, *rest)))
-    return (offered, shares) if offered.methods else (plan, budget)
-
-
-def _methods(rows: tuple[Recommendation, ...]) -> set[str]:
-    return {row.method for row in rows}
+        return plan, budget, advice.ranked
+    offers = {row.method for row in advice.offered}
+    rest = tuple(row for row in advice.ranked if row.method not in offers)
+    ranked = (*rest, *advice.offered)
+    offered, shares = make_plan(msgspec.structs.replace(asked, ranked=ranked))
+    return (offered, shares, ranked) if offered.methods else (plan, budget, advice.ranked)
 
 
 def spent(ledger: Ledger, base: Facts) -> dict[str, str]:

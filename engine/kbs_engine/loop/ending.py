@@ -13,7 +13,7 @@ from kbs_engine.run.records import ExternalTiming
 
 def finalize(ledger: Ledger, number: int, stop: Stop) -> Steps:
     """Benchmark the best version and write the reports; ``number`` is the last version."""
-    ledger.update(ended=stop.reason)
+    ledger.update(ended=stop.reason, loop={"because": stop.detail})
     yield ledger.save()
     yield ledger.progress("finalize", number, f"{stop.reason}: {stop.detail}")
     best, zero = ledger.versions[ledger.best], ledger.versions[0]

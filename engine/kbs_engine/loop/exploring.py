@@ -16,7 +16,7 @@ from kbs_engine.jobs import Compile, Result, SourceRef
 from kbs_engine.loop.actions import PutBlob
 from kbs_engine.loop.asks import MarksRead, Propose, Proposed, ReadMarks, Write, Written
 from kbs_engine.loop.branching import Space, assignments
-from kbs_engine.loop.deciding import Decision
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ledger import Ledger, Steps, put
 from kbs_engine.loop.measuring import check_job, run_jobs
 from kbs_engine.loop.notes import request_note
@@ -74,16 +74,17 @@ def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
     for attempt in range(1, ledger.settings.retries + 2):
         proposed: Proposed = yield Propose(
             file=request_note(
-                ledger, number - 1, decision.base, decision.plan, decision.budget,
-                feedback=feedback,
+                ledger, number - 1, decision, feedback=feedback
             ),
             base=decision.base.source,
             attempt=attempt,
         )  # fmt: skip
         if not proposed.candidates:
             told = proposed.failure or "the proposer has nothing"
-            feedback = (*feedback, Feedback(attempt=attempt, reason="no candidate", detail=told))
             yield ledger.progress("propose", number, f"try {attempt}: {told}")
+            if proposed.failure or not feedback:
+                row = Feedback(attempt=attempt, reason="no candidate", detail=told)
+                feedback = (*feedback, row)
             if not proposed.failure:
                 break
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbs_engine.loop.asks import Remember
-from kbs_engine.loop.deciding import Decision
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import Explored
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.recording import failed_outcomes

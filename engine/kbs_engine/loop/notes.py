@@ -6,6 +6,7 @@ import msgspec
 
 from kbs_engine.loop.asks import Advice
 from kbs_engine.loop.budget import Budget
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ledger import Facts, Ledger
 from kbs_engine.loop.stopping import Stop
 from kbs_engine.plans import Plan
@@ -161,16 +162,10 @@ def roofline_note(ledger: Ledger, facts: Facts, advice: Advice, budget: Budget) 
 
 
 def request_note(
-    ledger: Ledger,
-    number: int,
-    base: Facts,
-    plan: Plan,
-    budget: Budget,
-    *,
-    feedback: tuple[Feedback, ...] = (),
+    ledger: Ledger, number: int, decision: Decision, *, feedback: tuple[Feedback, ...] = ()
 ) -> RequestFile:
     """request.json: all that the writer of the next version is given."""
-    settings = ledger.settings
+    settings, base = ledger.settings, decision.base
     advice = base.advice
     suffix = settings.kernel_suffix
     return RequestFile(
@@ -183,13 +178,13 @@ def request_note(
         arch=ledger.described.arch or ledger.arch,
         chip=ledger.described.chip,
         diagnoses=tuple(row.diagnosis for row in advice.kernels) if advice else (),
-        budget=budget_record(budget),
-        ranked=advice.ranked if advice else (),
+        budget=budget_record(decision.budget),
+        ranked=decision.ranked,
         anti_strategies=tuple(w for row in advice.kernels for w in row.anti_strategies)
         if advice
         else (),
         filtered=tuple(f for row in advice.kernels for f in row.filtered) if advice else (),
-        plan=plan,
+        plan=decision.plan,
         contract=Contract(
             language=settings.language,
             entry='extern "C" void solve(...)' if suffix == ".cu" else "run_kernel(**kwargs)",

@@ -26,7 +26,7 @@ def follow(ledger: Ledger, given: OrdersGiven) -> Steps:
         elif order.kind == "set":
             yield from _change(ledger, order)
     if given.orders and not ledger.finishing:
-        ledger.update(ended="")
+        ledger.update(ended="", loop={})
     yield ledger.save()
 
 

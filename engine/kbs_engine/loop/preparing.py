@@ -34,10 +34,14 @@ def prepare(ledger: Ledger) -> Steps:
     yield ledger.save()
     yield MakeFront(described=described, work=ledger.counted.work if ledger.counted else None)
     if described.missing and not ledger.settings.extra.get("go_on_without_specs"):
-        ledger.update(ended="environment")
-        yield ledger.save()
         missing = ", ".join(described.missing)
-        yield ledger.progress("prepare", 0, f"the wiki lacks {missing}", done=True)
+        told = (
+            f"the wiki lacks {missing}; add them to gpu-wiki, or begin again with "
+            "--placeholder metric=value, which is marked as such everywhere"
+        )
+        ledger.update(ended="environment", loop={"because": told})
+        yield ledger.save()
+        yield ledger.progress("prepare", 0, told, done=True)
         return False
     yield ledger.progress("prepare", 0, machine.gpu, done=True)
     return True

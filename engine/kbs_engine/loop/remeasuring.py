@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kbs_engine.loop.ablating import ablate
-from kbs_engine.loop.deciding import Decision, diagnose
+from kbs_engine.loop.deciding import diagnose
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import Tried, write_branches
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import (

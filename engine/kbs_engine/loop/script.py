@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kbs_engine.loop.asks import AwaitOrders, OrdersGiven
-from kbs_engine.loop.deciding import Decision, decide
+from kbs_engine.loop.deciding import decide
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ending import finalize
 from kbs_engine.loop.ledger import Ledger, Steps
 from kbs_engine.loop.ordering import follow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from kbs_engine.loop.actions import PutBlob
-from kbs_engine.loop.deciding import Decision
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.plans import Skipped
 from kbs_engine.reports import correctness
@@ -19,8 +19,7 @@ def methods_file(
 ) -> MethodsFile:
     """methods.json: what the version holds, what was skipped, and the ranking it came from."""
     base, plan = decision.base, decision.plan
-    advice = base.advice
-    ranked = (*advice.ranked, *advice.offered) if advice else ()
+    ranked = decision.ranked
     places = {row.method: (index, row) for index, row in enumerate(ranked, start=1)}
     held = [row for row in plan.methods if facts is None or row.method in facts.methods]
     switches = facts.source.switches if facts else {}
@@ -52,7 +51,9 @@ def methods_file(
 
 
 def _left_out(method: str) -> Skipped:
-    return Skipped(method=method, reason="planned, but no right branch contains it")
+    return Skipped(
+        method=method, reason="planned, but the champion does not contain it"
+    )
 
 
 def champion_bench(ledger: Ledger, facts: Facts) -> Bench:

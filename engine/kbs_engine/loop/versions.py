@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from kbs_engine.jobs import Arm
 from kbs_engine.loop.ablating import ablate
-from kbs_engine.loop.actions import MakeFront
 from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
-from kbs_engine.loop.deciding import Decision, diagnose
+from kbs_engine.loop.deciding import diagnose
+from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import (
     Explored,
     Tried,
@@ -54,8 +54,9 @@ def first_version(ledger: Ledger) -> Steps:
     yield from inspect(ledger, facts)
     yield from write_measured(ledger, facts)
     if facts.median_ns is None or refused is not None:
-        ledger.update(ended="stopped")
-        why = (facts.checked.reason if facts.checked else "") or (refused.reason if refused else "")
+        told = facts.checked if facts.checked and not facts.checked.passed else refused
+        why = f"{told.reason}: {told.detail}".rstrip(": ") if told else "it was not timed"
+        ledger.update(ended="stopped", loop={"because": f"the baseline is refused: {why}"})
         yield ledger.save()
         yield ledger.progress("measure", 0, f"the baseline is refused: {why}", done=True)
         return False
@@ -67,11 +68,6 @@ def first_version(ledger: Ledger) -> Steps:
     yield from diagnose(ledger, facts)
     yield put("memory/v0.json", memory_record(ledger, facts, None, "the baseline"))
     yield ledger.save()
-    yield MakeFront(
-        described=ledger.described,
-        work=ledger.counted.work if ledger.counted else None,
-        baseline=True,
-    )
     yield ledger.progress("measure", 0, f"{facts.median_ns:.0f} ns", done=True)
     return True
 

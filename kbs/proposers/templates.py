@@ -1,0 +1,79 @@
+"""A candidate from a template of the wiki, where one computes what the reference does."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from kbs_engine.blobs import BlobStore
+from kbs_engine.errors import KbsError
+from kbs_engine.jobs import Task
+from kbs_engine.proposals import Candidate
+from kbs_engine.vocabulary import Language
+
+METHOD = "algorithmic_replacement"
+
+
+class TemplateSource:
+    """Looks for a template once, on the CPU; what it found and why nothing fits is kept."""
+
+    def __init__(
+        self, task: Task, blobs: BlobStore, roots: tuple[Path, ...], language: Language, arch: str
+    ) -> None:
+        """Nothing is loaded before the first question."""
+        self.task = task
+        self.blobs = blobs
+        self.roots = roots
+        self.language = language
+        self.arch = arch
+        self._asked = False
+        self._found: Candidate | None = None
+        self.why_not = ""
+
+    def __call__(self) -> Candidate | None:
+        """The candidate, or None with the reason in ``why_not``."""
+        if not self._asked:
+            self._asked = True
+            try:
+                self._found = self._look()
+            except KbsError as problem:
+                self.why_not = problem.message
+        return self._found
+
+    def _look(self) -> Candidate | None:
+        from kbs_backends.baseline import make_baseline
+        from kbs_backends.tasks import load_reference
+        from kbs_ingest.wiki.examples import load_templates
+
+        with tempfile.TemporaryDirectory(prefix="kbs-template-") as folder:
+            path = Path(folder) / "ref.py"
+            path.write_bytes(self.blobs.get(self.task.reference_sha256))
+            found = make_baseline(
+                load_reference(path, self.task.dims),
+                load_templates(self.roots),
+                languages=(self.language,),
+                arch=self.arch,
+                device="cpu",
+            )
+        if found.origin != "template":
+            self.why_not = "; ".join(found.tried) or "no template computes what the reference does"
+            return None
+        return Candidate(
+            text=found.text,
+            name=f"template {found.template}",
+            methods=(METHOD,),
+            note=f"starts from the template {found.template}",
+            template=found.template,
+        )
+
+
+class NoTemplates(msgspec.Struct, frozen=True):
+    """The run uses no templates."""
+
+    why_not: str = "templates are switched off"
+
+    def __call__(self) -> None:
+        """Nothing."""
+        return

@@ -1,0 +1,14 @@
+"""A first try that is wrong: it forgets to divide."""
+
+import torch
+
+
+def setup(M=64, N=256, **_):
+    return {
+        "inputs": {"x": torch.randn(M, N), "out": torch.empty(M, N), "M": M, "N": N},
+        "outputs": ["out"],
+    }
+
+
+def run_kernel(x, out, **_):
+    out[:] = torch.exp(x - x.max(dim=1, keepdim=True).values)
