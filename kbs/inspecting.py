@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,15 +26,18 @@ def gate_inspectors(
     ``known_record`` says whether an outcome's id is in the experience log; without it such
     references are refused.
     """
-    from kbs_ingest.audit import Judge, load_knowledge
 
-    judge = Judge(load_knowledge(tuple(roots)))
+    @cache
+    def judge() -> Judge:  # reading the wiki takes seconds, and a broken run needs none of it
+        from kbs_ingest.audit import Judge, load_knowledge
+
+        return Judge(load_knowledge(tuple(roots)))
 
     def audit(paths: Sequence[Path]) -> list[CitationFault]:
-        return [fault for path in paths for fault in _audit(path, judge)]
+        return [fault for path in paths for fault in _audit(path, judge())]
 
     def unresolved(reference: str) -> str:
-        return _unresolved(reference, judge, run, known_record)
+        return _unresolved(reference, judge(), run, known_record)
 
     return Inspectors(audit=audit, unresolved=unresolved, switches=_switches)
 

@@ -14,15 +14,13 @@ from kbs.context import Context, pass_context
 @click.argument("version", metavar="RUN/vK", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--final", is_flag=True, help="The last gate: every version, every number again.")
 @click.option("--dry-run", is_flag=True, help="Only check; current_iteration.txt stays.")
-@click.option("--verbose", "tell_rules", is_flag=True, help="Also name every rule that was asked.")
 @pass_context
-def command(
-    context: Context, *, version: Path, final: bool, dry_run: bool, tell_rules: bool
-) -> None:
+def command(context: Context, *, version: Path, final: bool, dry_run: bool) -> None:
     """Let a version pass, or say why not: each reason on its line, with the fix.
 
     A version that passes moves current_iteration.txt and makes the next version's folder; the
-    final gate opens nothing. Exit 0 passed, 1 refused, 2 wrong usage.
+    final gate opens nothing. --verbose names every rule that was asked.
+    Exit 0 passed, 1 refused, 2 wrong usage.
     """
     from kbs.inspecting import gate_inspectors
     from kbs_engine.gate import RULES, check_version, parse_version, pass_version
@@ -31,6 +29,10 @@ def command(
     version = version.resolve()
     number = parse_version(version.name)
     root = version.parent
+    with RunFolder.open(root, home=context.home) as run:
+        # A broken chain is an answer of the gate; such a run cannot even be opened for writing.
+        dry_run = dry_run or run.journal.verify() is not None
+        remembered = run.journal.remembered() is not None
     with RunFolder.open(root, home=context.home, writing=not dry_run) as run:
         inspectors = gate_inspectors(
             context.roots, root, known_record=lambda prefix: _known(context.home, prefix)
@@ -39,7 +41,6 @@ def command(
         refusals = ask(run, number, final, inspectors)
         following = None if refusals or final or dry_run else run.current()
         healed = run.journal.healed
-        remembered = run.journal.remembered() is not None
     asked = [rule for rule in RULES.values() if final or not rule.final]
     if context.json:
         context.print_json(
@@ -55,7 +56,7 @@ def command(
     else:
         for refusal in refusals:
             click.echo(str(refusal))
-        if tell_rules or context.verbosity > 0:
+        if context.verbosity > 0:
             refused = {refusal.rule for refusal in refusals}
             for rule in asked:
                 click.echo(f"{'refused' if rule.id in refused else 'ok':<8}{rule.id}: {rule.title}")
