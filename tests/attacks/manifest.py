@@ -13,6 +13,12 @@ FAMILIES = {
     "B": "Bypass and provenance", "X": "Isolation",
 }  # fmt: skip
 
+WRONG = (
+    "wrong_result", "missing_output", "stale_output", "cached_output", "unwritten_elements",
+    "nonfinite", "wrong_timed_output",
+)  # fmt: skip
+"""A wrong output is one of these; which, depends on the poison that the owner drew."""
+
 
 class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One row of manifest.yaml."""
@@ -23,6 +29,9 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     what: str
     file: str = ""
     case: str = ""
+    """A function of cases.py, for what no kernel can do."""
+    test: str = ""
+    """A test elsewhere that carries this attack out."""
     task: str = "silu_bias"
     dims: dict[str, Any] = {}
     job: Literal["both", "check", "time"] = "both"
@@ -41,6 +50,12 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def path(self) -> Path:
         """Its kernel."""
         return kernel(KERNELS, self.file)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes that may refuse it."""
+        plain = tuple(code for code in self.expect if code != "any_wrong")
+        return (*WRONG, *plain) if len(plain) < len(self.expect) else plain
 
     @property
     def language(self) -> str:

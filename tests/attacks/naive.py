@@ -37,8 +37,6 @@ def judge(out, expected):
 
 def serve(kernel_path, task_path):
     """Check and time with one set of inputs from a public seed; print the result line."""
-    import torch
-
     from kbs_backends.languages.placement import without_gpu
 
     task = load(task_path, "task")
@@ -63,7 +61,6 @@ def serve(kernel_path, task_path):
     middle = sorted(theirs)[10] / max(1, sorted(ours)[10])
     sys.stdout.write(json.dumps({"passed": bool(passed), "speedup": middle}) + "\n")
     sys.stdout.flush()
-    del torch
 
 
 def answer(request):
@@ -80,10 +77,8 @@ def answer(request):
             os._exit(0)
     os.close(writing)
     text, end = b"", time.monotonic() + LIMIT_S
-    while time.monotonic() < end and select.select([reading], [], [], 0.2)[0] or not text:
-        if time.monotonic() >= end:
-            break
-        if select.select([reading], [], [], 0.0)[0]:
+    while time.monotonic() < end:
+        if select.select([reading], [], [], 0.2)[0]:
             more = os.read(reading, 65536)
             if not more:
                 break

@@ -104,7 +104,7 @@ class Bench:
 def failure_of(attack: Attack, outcome: Outcome) -> str | None:
     """Why this outcome is not what the manifest promises; None when it is."""
     if outcome.code != "accepted":
-        if outcome.code in attack.expect:
+        if outcome.code in attack.codes:
             return None
         return f"refused as {outcome.code} ({outcome.detail}), not as {', '.join(attack.expect)}"
     if not attack.honest:
