@@ -27,16 +27,12 @@ _ARCH = re.compile(r"^gfx[0-9a-f]{3,5}$")
 
 
 def _environment(arch: str, folder: Path) -> Mapping[str, str]:
-    """The DSL's own switches: compile alone, for this target, and dump the assembly."""
+    """Switches of flydsl 0.5 (utils/env.py): compile alone, for this target, dump the ISA."""
     return {
         "COMPILE_ONLY": "1",
-        "FLYDSL_COMPILE_ONLY": "1",
         "ARCH": arch,
         "FLYDSL_GPU_ARCH": arch,
         "FLYDSL_DEBUG_DUMP_ASM": "1",
-        "FLYDSL_DUMP_ASM": "1",
-        "FLYDSL_DUMP_IR": "1",
-        "FLYDSL_DEBUG_DUMP_DIR": str(folder),
         "FLYDSL_DUMP_DIR": str(folder),
         "FLYDSL_RUNTIME_ENABLE_CACHE": "0",
     }
@@ -49,7 +45,7 @@ def _resources(assemblies: Sequence[Path]) -> tuple[KernelResources, ...]:
 DUMP = Dump(
     package=PACKAGE,
     kind=AMDGCN,
-    patterns=("*isa*.s", "*.s", "*.asm", "*.isa"),
+    patterns=("*_final_isa.s",),
     environment=_environment,
     resources=_resources,
 )

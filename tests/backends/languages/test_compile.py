@@ -9,6 +9,7 @@ import pytest
 
 from kbs_backends.languages import LANGUAGES, Call, prebuilt_library
 from kbs_backends.languages.ctypes_call import SolveCall
+from kbs_backends.languages.cubin import resources_in
 from kbs_backends.languages.isolated import compile_apart
 from kbs_backends.languages.machine_code import listings_of
 from kbs_engine.errors import InputError, KbsError, MeasurementError, UsageError
@@ -18,6 +19,15 @@ KERNELS = ROOT / "tests/kernels"
 NAMES = sorted(path.parent.name for path in KERNELS.glob("*/ref.py"))
 pytestmark = pytest.mark.compilers
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not here")
+
+
+def told(rows):
+    return {row.kernel: (row.registers, row.shared_bytes, row.threads_per_block) for row in rows}
+
+
+def in_cubin(path):
+    """The same by the binary itself: what ptxas prints and what the ELF holds agree."""
+    return told(resources_in(path))
 
 
 @needs_nvcc
@@ -32,6 +42,7 @@ def test_every_cuda_kernel_compiles_and_has_machine_code(name, cache):
         assert row.registers
         assert row.threads_per_block
         assert row.spill_store_bytes == 0
+    assert in_cubin(built.files["cubin"]) == told(built.compiled.resources)
     listed = module.listings(source, "sm_90a", cache=cache).disassembled.functions
     assert {f.name for f in listed} == {row.kernel for row in built.compiled.resources}
 
