@@ -155,7 +155,8 @@ def _round(
     if not right:
         return None
     arms = [facts.source, *(row.source for row in right if row.source is not None)]
-    job = time_job(ledger, arms, pairs=ledger.settings.process_pairs)
+    pairs, block = ledger.settings.process_pairs, ledger.next_block(facts.number)
+    job = time_job(ledger, arms, pairs=pairs, block=block)
     (result,) = yield from run_jobs(ledger, [job], "ablations against the champion", facts.number)
     timed = read(result, Timed)
     for row in right:

@@ -20,7 +20,12 @@ def finalize(ledger: Ledger, number: int, stop: Stop) -> Steps:
     arms = [best.source]
     if best.source.sha256 != zero.source.sha256:
         arms.append(zero.source)
-    job = time_job(ledger, [*arms, *baseline_arms(ledger)], pairs=ledger.settings.process_pairs)
+    job = time_job(
+        ledger,
+        [*arms, *baseline_arms(ledger)],
+        pairs=ledger.settings.process_pairs,
+        block=ledger.final_block(),
+    )
     (result,) = yield from run_jobs(ledger, [job], "final benchmark", number)
     external = yield from _external(ledger)
     bench = build_bench(

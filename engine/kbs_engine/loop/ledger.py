@@ -15,6 +15,9 @@ from kbs_engine.results import Checked, Compiled, Counted, Disassembled, Machine
 from kbs_engine.run.files import as_json
 from kbs_engine.run.records import Epoch, Settings, State, VersionEntry, with_version
 
+BLOCKS_PER_VERSION = 1000
+FINAL_BLOCK = 1_000_000_000
+
 Steps = Generator["Ask | Note", Any, Any]
 """A part of the loop: yields asks and notes, is sent answers (None for a note)."""
 
@@ -71,7 +74,9 @@ class Ledger:
         self.best = 0
         self.attempts = 0
         self.allowed = begin.settings.iterations
-        self.blocks = 0
+        self.blocks: dict[int, int] = {}
+        """Timing jobs so far, by version."""
+        self.finals = 0
         self.dearest = 0.0
         """GPU seconds of the dearest version so far."""
         self.orders = 0
@@ -121,10 +126,15 @@ class Ledger:
         """Whether hardware counters can be read."""
         return self.settings.mode == "counters"
 
-    def next_block(self) -> int:
-        """A number that no timing job of this run had before."""
-        self.blocks += 1
-        return self.blocks
+    def next_block(self, version: int) -> int:
+        """A number that no timing job of this run had before; it names its version."""
+        self.blocks[version] = self.blocks.get(version, 0) + 1
+        return version * BLOCKS_PER_VERSION + self.blocks[version]
+
+    def final_block(self) -> int:
+        """The number of the next final benchmark."""
+        self.finals += 1
+        return FINAL_BLOCK + self.finals
 
     def spend(self, result: Result) -> None:
         """Count the GPU time that a job tells."""

@@ -51,13 +51,13 @@ def check_job(ledger: Ledger, source: SourceRef) -> Check:
     return Check(source=source, task=ledger.task, rounds=ledger.settings.check_rounds)
 
 
-def time_job(ledger: Ledger, arms: Sequence[Arm], *, pairs: int) -> Time:
-    """A timing block that no other block of the run equals."""
+def time_job(ledger: Ledger, arms: Sequence[Arm], *, pairs: int, block: int) -> Time:
+    """A timing block under the run's settings; ``block`` tells it from every other."""
     return Time(
         arms=tuple(arms),
         task=ledger.task,
         settings=ledger.settings.timing,
-        block=ledger.next_block(),
+        block=block,
         fresh_processes=pairs,
     )
 
@@ -74,7 +74,12 @@ def time_with(ledger: Ledger, facts: Facts, others: Sequence[Arm], what: str) ->
     Returns:
         The reason code for which the version's own arm was refused; None when it was timed.
     """
-    job = time_job(ledger, [facts.source, *others], pairs=ledger.settings.process_pairs)
+    job = time_job(
+        ledger,
+        [facts.source, *others],
+        pairs=ledger.settings.process_pairs,
+        block=ledger.next_block(facts.number),
+    )
     (result,) = yield from run_jobs(ledger, [job], what, facts.number)
     timed = read(result, Timed)
     facts.time, facts.timed = result, timed

@@ -28,7 +28,7 @@ def race(ledger: Ledger, number: int, branches: Sequence[Tried]) -> Steps:
     while needed := contest.needs():
         block += 1
         arms = [branch.source for branch in (branches[i] for i in needed) if branch.source]
-        job = time_job(ledger, arms, pairs=1)
+        job = time_job(ledger, arms, pairs=1, block=ledger.next_block(number))
         (result,) = yield from run_jobs(ledger, [job], f"race, block {block}", number)
         timed = read(result, Timed)
         for arm, index in zip(timed.arms, needed, strict=True):

@@ -51,9 +51,7 @@ def methods_file(
 
 
 def _left_out(method: str) -> Skipped:
-    return Skipped(
-        method=method, reason="planned, but the champion does not contain it"
-    )
+    return Skipped(method=method, reason="planned, but the champion does not contain it")
 
 
 def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
