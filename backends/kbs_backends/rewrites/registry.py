@@ -33,7 +33,20 @@ TRITON: Final = (
     "two_stage_reduction",
     "warp_specialization",
 )
-CUDA: Final = ()
+CUDA: Final = (
+    "avoid_fp64",
+    "block_size_tuning",
+    "cache_eviction_hints",
+    "exp2_rescaling",
+    "fast_math_intrinsics",
+    "index_width_reduction",
+    "loop_unrolling",
+    "occupancy_tuning_registers",
+    "readonly_cache_path",
+    "smem_padding",
+    "streaming_stores",
+    "vectorized_access",
+)
 MODULES: Final[dict[Language, tuple[str, tuple[str, ...]]]] = {
     "triton": ("triton", TRITON),
     "cuda-cpp": ("cuda", CUDA),

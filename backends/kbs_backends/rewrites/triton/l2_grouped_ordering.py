@@ -89,8 +89,9 @@ def _one_axis(draft: TritonDraft, kernel: Kernel) -> bool:
     parts: dict[type[cst.BaseBinaryOp], tuple[str, cst.BinaryOperation, cst.SimpleStatementLine]]
     parts = {}
     for name, value, statement in _assignments(kernel):
-        divided = isinstance(value, cst.BinaryOperation) and isinstance(value.left, cst.Name)
-        if divided and flow.axes(value.left) == {"0"}:
+        if not isinstance(value, cst.BinaryOperation) or not isinstance(value.left, cst.Name):
+            continue
+        if flow.axes(value.left) == {"0"}:
             parts.setdefault(type(value.operator), (name, value, statement))
     if cst.FloorDivide not in parts or cst.Modulo not in parts:
         return False

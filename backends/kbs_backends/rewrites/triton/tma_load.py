@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import libcst as cst
+
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.triton.copies import each_kernel, torch_name
 from kbs_backends.rewrites.triton.dataflow import Flow

@@ -1,0 +1,1 @@
+"""Rewrites of CUDA C++ kernels, one method a module."""

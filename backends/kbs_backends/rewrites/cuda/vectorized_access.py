@@ -1,0 +1,136 @@
+"""Elementwise kernels with several neighbours a thread, moved as one wide access."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
+from kbs_backends.rewrites.cuda.draft import CudaDraft
+from kbs_backends.rewrites.cuda.elementwise import Elementwise
+from kbs_backends.rewrites.cuda.view import Kernel, View, view_of
+
+METHOD = "vectorized_access"
+_WIDEST = 16
+_HELPERS = """
+template <typename T>
+struct alignas(sizeof(T) * KBS_VECTOR) KbsPack {
+  T v[KBS_VECTOR];
+};
+template <typename T>
+__device__ __forceinline__ bool kbs_aligned(const T* place) {
+  return reinterpret_cast<unsigned long long>(place) % sizeof(KbsPack<T>) == 0;
+}
+"""
+
+
+def rewrite(source: RewriteSource) -> Rewritten:
+    """Move several elements at a time; see ``ModuleRewrite``.
+
+    Arrays that are not aligned, and the elements beyond the last whole group, take the old way.
+    """
+    view = view_of(source.text)
+    draft = CudaDraft(view, METHOD)
+    reasons: list[str] = []
+    sizes: set[int] = set()
+    done = []
+    for kernel in view.kernels:
+        try:
+            form = Elementwise(kernel)
+        except NotApplicableError as reason:
+            reasons.append(str(reason))
+            continue
+        sizes.add(form.bytes_per_element)
+        done.append(kernel)
+        _vectorize(draft, form)
+        if not form.stride:
+            _shrink_grid(draft, kernel)
+    if not done:
+        raise NotApplicableError("; ".join(dict.fromkeys(reasons)))
+    widest = _WIDEST // max(sizes)
+    draft.tunable("KBS_VECTOR", widest, tuple(v for v in (2, 4, 8) if v <= widest))
+    draft.line(_HELPERS)
+    return draft.finish(f"wide accesses: {', '.join(kernel.name for kernel in done)}")
+
+
+def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
+    view, body = draft.view, form.kernel.body
+    start, end = body.start_byte + 1, body.end_byte - 1
+    old = view.data[start:end].decode().strip("\n").rstrip()
+    group = _group(form)
+    if form.stride:
+        head = (
+            f"  for ({form.index_type} kbs_first = ({form.first}) * KBS_VECTOR; "
+            f"kbs_first < {form.bound}; kbs_first += ({form.stride}) * KBS_VECTOR) {{"
+        )
+        new = [head, *(f"  {line}" for line in group), "  }"]
+    else:
+        head = f"  const {form.index_type} kbs_first = ({form.first}) * KBS_VECTOR;"
+        new = [head, *group]
+    lines = ["", f"#if {draft.switch}", *new, "#else", old, "#endif", ""]
+    draft.replace((start, end), "\n".join(lines))
+
+
+def _group(form: Elementwise) -> list[str]:
+    """Lines that handle the elements from ``kbs_first`` on."""
+    aligned = " && ".join(f"kbs_aligned({param.name})" for param in form.arrays)
+    lines = [f"  if (kbs_first + KBS_VECTOR <= {form.bound} && {aligned}) {{"]
+    for param in form.arrays:
+        pack = f"KbsPack<{param.element}>"
+        name = f"kbs_{param.name}"
+        if param.name in form.loaded:
+            at = f"reinterpret_cast<const {pack}*>({param.name} + kbs_first)"
+            lines.append(f"    {pack} {name} = *{at};")
+        else:
+            lines.append(f"    {pack} {name};")
+    lines += [
+        "#pragma unroll",
+        "    for (int kbs_lane = 0; kbs_lane < KBS_VECTOR; ++kbs_lane) {",
+        f"      const {form.index_type} {form.index} = kbs_first + kbs_lane;",
+        f"      (void){form.index};",
+        *(f"      {line}" for line in form.statements(packed=True)),
+        "    }",
+    ]
+    for param in form.arrays:
+        if param.name in form.stored:
+            at = f"reinterpret_cast<KbsPack<{param.element}>*>({param.name} + kbs_first)"
+            lines.append(f"    *{at} = kbs_{param.name};")
+    lines += [
+        "  } else {",
+        "    for (int kbs_lane = 0; kbs_lane < KBS_VECTOR; ++kbs_lane) {",
+        f"      const {form.index_type} {form.index} = kbs_first + kbs_lane;",
+        f"      if ({form.index} < {form.bound}) {{",
+        *(f"        {line}" for line in form.statements(packed=False)),
+        "      }",
+        "    }",
+        "  }",
+    ]
+    return lines
+
+
+def _shrink_grid(draft: CudaDraft, kernel: Kernel) -> None:
+    """Launch fewer blocks where their number stands as one expression."""
+    view = draft.view
+    places = {
+        place.start_byte: place
+        for one in kernel.launches()
+        if (place := _blocks(view, one.grid, one.host))
+    }
+    for place in places.values():
+        old = view.code(place)
+        fewer = f"(({old}) + KBS_VECTOR - 1) / KBS_VECTOR"
+        draft.replace(view.span(place), f"({draft.switch} ? {fewer} : ({old}))")
+
+
+def _blocks(view: View, grid: Node | None, host: Node | None) -> Node | None:
+    if grid is None or grid.type in {"binary_expression", "number_literal"}:
+        return grid
+    if grid.type != "identifier" or host is None:
+        return None
+    name = view.code(grid)
+    if sum(view.code(node) == name for node in view.tree.walk(host, "identifier")) > 2:  # noqa: PLR2004
+        return None  # others depend on it: its declaration and one launch are all there may be
+    value = view.constant(name, host)
+    if value is not None and value.type == "argument_list":
+        listed = [child for child in value.children if child.is_named]
+        return listed[0] if len(listed) == 1 else None
+    return value if value is not None and value.type == "binary_expression" else None

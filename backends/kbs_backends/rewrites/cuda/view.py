@@ -1,0 +1,260 @@
+"""A CUDA C++ source as rewrites look at it: kernels, parameters, accesses and launches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+import msgspec
+from tree_sitter import Node
+
+from kbs_backends.rewrites.base import NotApplicableError
+from kbs_backends.variants.cuda_tree import CTree, enclosing_function, function_name
+
+_OWN_MACROS = re.compile(
+    r"KBS_RESTRICT\b|KBS_CONST\b|KBS_BOUNDS\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+)
+LISTS = frozenset({"argument_list", "parameter_list"})
+"""Nodes that hold the sizes of ``dim3 name(...)``."""
+_CONSTANT = re.compile(r"[\sA-Z0-9_()?:+*/-]+\Z")
+
+
+class Param(msgspec.Struct, frozen=True, kw_only=True):
+    """A parameter of a kernel."""
+
+    name: str
+    element: str
+    """Type as written, without qualifiers and stars."""
+    stars: int
+    const: bool
+    restrict: bool
+    start: int
+    """Byte offset of the declaration."""
+    name_start: int
+
+
+class Kernel:
+    """A ``__global__`` function."""
+
+    def __init__(self, view: View, node: Node, name: str) -> None:
+        """Read the parameters."""
+        self.view = view
+        self.node = node
+        self.name = name
+        body = node.child_by_field_name("body")
+        if body is None:
+            raise NotApplicableError(f"{name} has no body")
+        self.body: Node = body
+        self.params = {one.name: one for one in _params(view, node)}
+
+    @property
+    def name_start(self) -> int:
+        """Byte offset of the name in the definition."""
+        here = self.node.child_by_field_name("declarator")
+        while here is not None and here.type != "identifier":
+            here = here.child_by_field_name("declarator")
+        return here.start_byte if here is not None else self.node.start_byte
+
+    def walk(self, *types: str) -> Iterator[Node]:
+        """Nodes of the body."""
+        return self.view.tree.walk(self.body, *types)
+
+    def uses(self, name: str) -> list[Node]:
+        """Places of the body where a name stands."""
+        code = self.view.code
+        return [node for node in self.walk("identifier") if code(node) == name]
+
+    def launches(self) -> list[Launch]:
+        """Launches of this kernel in the file."""
+        return [one for one in self.view.launches if one.kernel == self.name]
+
+
+class Launch:
+    """``kernel<<<grid, block>>>(...)``."""
+
+    def __init__(self, view: View, node: Node) -> None:
+        """Read the parts of the call."""
+        called = node.prev_sibling
+        self.kernel = view.code(called).split("<", 1)[0].strip() if called is not None else ""
+        parts = [child for child in node.children if child.is_named and child.type != "comment"]
+        self.grid: Node | None = parts[0] if parts else None
+        self.block: Node | None = parts[1] if len(parts) > 1 else None
+        self.host = enclosing_function(node)
+        given = node.next_sibling
+        self.arguments = (
+            [child for child in given.children if child.is_named] if given is not None else []
+        )
+
+
+class View:
+    """Kernels and launches of a source."""
+
+    def __init__(self, text: str) -> None:
+        """Parse, with the macros that rewrites put into declarations read as what they are."""
+        self.text = text
+        self.data = text.encode()
+        self.tree = CTree(_OWN_MACROS.sub(_plain, text))
+        self.kernels: list[Kernel] = []
+        for node in self.tree.walk(None, "function_definition"):
+            head = self.tree.code(node).split("{", 1)[0]
+            name = function_name(self.tree, node)
+            if "__global__" in head and name and not node.has_error:
+                self.kernels.append(Kernel(self, node, name))
+        self.launches = [Launch(self, one) for one in self.tree.walk(None, "kernel_call_syntax")]
+
+    def code(self, node: Node) -> str:
+        """Text of a node."""
+        return self.data[node.start_byte : node.end_byte].decode()
+
+    def span(self, node: Node) -> tuple[int, int]:
+        """Byte offsets of a node."""
+        return node.start_byte, node.end_byte
+
+    def line_start(self, node: Node) -> int:
+        """Byte offset at which the line of a node starts."""
+        return self.data.rfind(b"\n", 0, node.start_byte) + 1
+
+    def first_on_line(self, node: Node) -> bool:
+        """Return whether only blanks stand before a node on its line."""
+        return not self.data[self.line_start(node) : node.start_byte].strip()
+
+    def indent(self, node: Node) -> str:
+        """Blanks before the first thing on a node's line."""
+        line = self.data[self.line_start(node) : node.start_byte].decode()
+        return line[: len(line) - len(line.lstrip())]
+
+    def constant(self, name: str, scope: Node | None) -> Node | None:
+        """Value of a name that is set once: a local of ``scope``, a global or a macro."""
+        for place in (scope, None):
+            if place is None or scope is not None:
+                found = list(self._values(name, place))
+                if found:
+                    return found[0] if len(found) == 1 and not self._changed(name, scope) else None
+        return None
+
+    def _values(self, name: str, place: Node | None) -> Iterator[Node]:
+        for node in self.tree.walk(place, "init_declarator", "preproc_def", "function_declarator"):
+            if node.type == "function_declarator" and place is not None:
+                yield from self._seeming_function(name, node)
+            field = "declarator" if node.type == "init_declarator" else "name"
+            target = node.child_by_field_name(field)
+            value = node.child_by_field_name("value")
+            if target is None or value is None or self.code(target) != name:
+                continue
+            if place is not None or enclosing_function(node) is None:
+                yield value
+
+    def _seeming_function(self, name: str, node: Node) -> Iterator[Node]:
+        """``dim3 block(THREADS);`` reads as the declaration of a function."""
+        target, given = (node.child_by_field_name(f) for f in ("declarator", "parameters"))
+        declared = node.parent is not None and node.parent.type == "declaration"
+        if declared and target is not None and given is not None and self.code(target) == name:
+            yield given
+
+    def _changed(self, name: str, scope: Node | None) -> bool:
+        return scope is not None and any(
+            self.code(left) == name
+            for node in self.tree.walk(scope, "assignment_expression", "update_expression")
+            if (left := node.child_by_field_name("left") or node.child_by_field_name("argument"))
+        )
+
+    def threads(self, launch: Launch) -> str | None:
+        """Constant expression for the number of threads of a launch's blocks, None if unknown."""
+        block, host = launch.block, launch.host
+        for _ in range(4):
+            if block is None:
+                return None
+            text = self.code(block).split("//", 1)[0].strip()
+            if block.type == "number_literal":
+                return text
+            if block.type in LISTS or text.startswith("dim3"):
+                return self._product(block, host)
+            if block.type != "identifier":
+                return text if _CONSTANT.match(text) and "?" in text else None
+            value = self.constant(text, host)
+            if value is None:
+                return None
+            if value.type == "preproc_arg":
+                raw = self.code(value).split("//", 1)[0].split("/*", 1)[0].strip()
+                return text if _CONSTANT.match(raw) else None
+            if enclosing_function(value) is None:
+                return text
+            block = value
+        return None
+
+    def _product(self, node: Node, host: Node | None) -> str | None:
+        listed = node if node.type in LISTS else node.child_by_field_name("arguments")
+        if listed is None:
+            return None
+        sizes = []
+        for child in (one for one in listed.children if one.is_named):
+            text = self.code(child)
+            if text.isidentifier():
+                value = self.constant(text, host)
+                local = value is not None and enclosing_function(value) is not None
+                if value is None or (local and value.type != "number_literal"):
+                    return None
+                text = self.code(value) if local else text
+            elif child.type != "number_literal" and not ("?" in text and _CONSTANT.match(text)):
+                return None
+            sizes.append(text)
+        return " * ".join(size for size in sizes if size != "1") or "1"
+
+
+@lru_cache(maxsize=16)
+def _view(text: str) -> View:
+    return View(text)
+
+
+def view_of(text: str) -> View:
+    """Return the view of a source that has CUDA kernels.
+
+    Raises:
+        NotApplicableError: It has none that can be read.
+    """
+    view = _view(text)
+    if not view.kernels:
+        raise NotApplicableError("the file has no __global__ function that can be read")
+    return view
+
+
+def _plain(match: re.Match[str]) -> str:
+    text = match[0]
+    if text == "KBS_RESTRICT":
+        return "__restrict__"
+    return ("const" if text == "KBS_CONST" else "").ljust(len(text))
+
+
+def _params(view: View, node: Node) -> Iterator[Param]:
+    for declared in view.tree.walk(node.child_by_field_name("declarator"), "parameter_declaration"):
+        here = declared.child_by_field_name("declarator")
+        kind = declared.child_by_field_name("type")
+        stars, restrict = 0, False
+        while here is not None and here.type != "identifier":
+            stars += here.type == "pointer_declarator"
+            restrict |= any("restrict" in view.tree.code(child) for child in here.children[:2])
+            inner = here.child_by_field_name("declarator")
+            here = inner
+        if here is None or kind is None:
+            continue
+        qualifiers = [c for c in declared.children if c.type == "type_qualifier"]
+        yield Param(
+            name=view.code(here),
+            element=view.code(kind),
+            stars=stars,
+            const=any(view.tree.code(one).strip() == "const" for one in qualifiers),
+            restrict=restrict,
+            start=declared.start_byte,
+            name_start=here.start_byte,
+        )
+
+
+def base_name(view: View, node: Node) -> str | None:
+    """Array of ``x[i]`` or ``x[i][j]``; None for other expressions."""
+    while node.type == "subscript_expression":
+        inner = node.child_by_field_name("argument")
+        if inner is None:
+            return None
+        node = inner
+    return view.code(node) if node.type == "identifier" else None
