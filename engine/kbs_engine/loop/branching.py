@@ -26,6 +26,14 @@ class Space(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[Any, ...]
 
 
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """An assignment that was tried, and what came of it."""
+
+    assignment: dict[str, Any]
+    time_ns: float | None = None
+    """Median time; None where it was wrong, did not fit or was refused."""
+
+
 def assignments(
     spaces: Sequence[Space],
     *,
@@ -41,16 +49,16 @@ def assignments(
         tried: assignments that were measured already.
     """
     current = {space.name: space.current for space in spaces}
-    seen = {_key(row, current) for row in tried}
+    seen = {key_of(row, current) for row in tried}
     for row in _walk(spaces, seeds, current):
-        key = _key(row, current)
+        key = key_of(row, current)
         if key not in seen:
             seen.add(key)
             yield {**current, **row}
 
 
-def _key(row: Mapping[str, Any], current: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Equal assignments have equal keys, whatever they leave at the current value."""
+def key_of(row: Mapping[str, Any], current: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Equal assignments have equal keys, whatever they leave at ``current``."""
     return tuple((name, repr(row.get(name, value))) for name, value in sorted(current.items()))
 
 
