@@ -12,7 +12,7 @@ from kbs_backends.device.arena import Arena
 from kbs_backends.device.calls import ArmState, Caller
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.live import LiveWorker
-from kbs_backends.device.messages import Load
+from kbs_backends.device.messages import Load, Method
 from kbs_backends.device.task import LoadedTask
 from kbs_backends.device.watch import Watch
 from kbs_backends.device.zygote_client import Zygote
@@ -91,9 +91,9 @@ class Bench:
             )  # fmt: skip
         state.worker.load(message)
 
-    def calibrate(self, caller: Caller, state: ArmState) -> list[float]:
+    def calibrate(self, caller: Caller, state: ArmState, method: Method) -> list[float]:
         """Host time less device time of empty calls, before anything of the candidate is there."""
-        facts = [caller.empty(state, "cuda_event") for _ in range(CALIBRATION_CALLS)]
+        facts = [caller.empty(state, method) for _ in range(CALIBRATION_CALLS)]
         return [one.host_ns - one.device_ns for one in facts[5:]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from kbs_engine.errors import MeasurementError
@@ -14,7 +15,7 @@ def gpu_count() -> int:
     try:
         import pynvml
     except ImportError:
-        return 0
+        return len(list(Path("/dev").glob("nvidia[0-9]*")))
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
@@ -31,8 +32,10 @@ def gpu_name(gpu: int) -> str:
     """Product name of a GPU as its driver prints it; empty without one."""
     if gpu >= gpu_count():
         return ""
-    import pynvml
-
+    try:
+        import pynvml
+    except ImportError:
+        return ""
     pynvml.nvmlInit()
     try:
         name = pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(gpu))

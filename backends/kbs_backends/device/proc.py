@@ -49,6 +49,14 @@ def resident_bytes(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
+def waited_ns(pid: int) -> float:
+    """Nanoseconds that a process's main thread waited for a processor; 0 where nothing tells."""
+    try:
+        return float(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1])
+    except (OSError, IndexError):
+        return 0.0
+
+
 def folder_bytes(folder: Path) -> int:
     """Bytes that the files below a folder take; what vanishes meanwhile counts nothing."""
     total = 0

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from kbs_backends.device.calls import ArmState, Caller
 from kbs_backends.device.checking import finish, refuse_degenerate
 from kbs_backends.device.context import Bench, seconds_since
+from kbs_backends.device.messages import Method
 from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.samples import ArmSamples
 from kbs_backends.device.task import LoadedTask, Values
@@ -59,6 +60,11 @@ def _timer(bench: Bench, settings: TimingSettings) -> str:
     return settings.method
 
 
+def _gated(method: Method) -> Method:
+    """The method whose clocks are calibrated: do_bench has no second clock of its own."""
+    return "host_time" if method == "do_bench" else method
+
+
 class _Pair:
     """One set of fresh processes, one for each arm."""
 
@@ -95,7 +101,9 @@ class _Pair:
         bench, arm = self._bench, self._job.arms[index]
         state = bench.start(arm, self._task)
         stack.callback(bench.end, state)
-        self._overhead[index] = bench.calibrate(self._caller, state)
+        self._overhead[index] = bench.calibrate(
+            self._caller, state, _gated(self._job.settings.method)
+        )
         bench.fill(state, arm, self._task, artifacts)
         facts = self._caller.call(state, self._task.fresh())
         self._samples[index].cold(facts.host_ns)

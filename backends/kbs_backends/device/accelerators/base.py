@@ -101,6 +101,13 @@ class OwnerSide(Protocol):
         """Whether a call's launches can be queued before its gate opens."""
         ...
 
+    def starved_ns(self, pid: int) -> float:
+        """Time for which this process and ``pid`` have waited for a processor so far.
+
+        Only where calls run on the processor itself; 0 on a GPU.
+        """
+        ...
+
     def machine(self) -> Machine:
         """What this machine is, without counters."""
         ...

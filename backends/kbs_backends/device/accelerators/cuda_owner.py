@@ -126,7 +126,7 @@ class CudaOwner:
         """
         import torch
 
-        driver().call("cuCtxResetPersistingL2Cache")
+        driver().attempt("cuCtxResetPersistingL2Cache")
         torch.sum(self._flush)
 
     def synchronize(self) -> None:
@@ -134,6 +134,11 @@ class CudaOwner:
         import torch
 
         torch.cuda.synchronize()
+
+    def starved_ns(self, pid: int) -> float:
+        """Nothing: calls run on the GPU."""
+        del pid
+        return 0.0
 
     def machine(self) -> Machine:
         """The GPU as torch and the driver tell it."""

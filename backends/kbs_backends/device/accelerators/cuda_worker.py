@@ -32,8 +32,9 @@ class CudaWorker:
         torch.cuda.set_device(gpu)
         torch.cuda.init()  # type: ignore[no-untyped-call]
         self.torch_device = f"cuda:{gpu}"
+        torch.zeros(1, device=self.torch_device)  # makes the primary context and binds it here
         self._driver = driver()
-        self._driver.call("cuCtxSetLimit", LIMIT_PERSISTING_L2, 0)
+        self._driver.attempt("cuCtxSetLimit", LIMIT_PERSISTING_L2, 0)
         self._start = self._driver.event()
         self._stop = self._driver.event()
         self._clock = perf_counter_ns

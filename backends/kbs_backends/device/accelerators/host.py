@@ -15,6 +15,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
+from kbs_backends.device import proc
 from kbs_backends.device.accelerators.base import ArenaHandle
 from kbs_backends.device.messages import Armed, Go, Method
 from kbs_backends.device.versions import library_versions
@@ -81,6 +82,10 @@ class HostOwner:
 
     def synchronize(self) -> None:
         """Nothing: calls on the host return when they are done."""
+
+    def starved_ns(self, pid: int) -> float:
+        """Run-queue waits of the main threads (sched-stats.rst: second number of schedstat)."""
+        return sum(proc.waited_ns(one) for one in (pid, os.getpid()))
 
     def machine(self) -> Machine:
         """The CPU."""

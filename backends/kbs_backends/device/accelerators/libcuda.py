@@ -75,8 +75,12 @@ class Driver:
         if code:
             raise CudaError(name, code)
 
+    def attempt(self, name: str, *arguments: Any) -> bool:
+        """Call what older chips do not have; whether it went well."""
+        return not self._functions[name](*arguments)
+
     def allocate(self, nbytes: int) -> int:
-        """Device memory of its own block, zeroed in its first word only by the caller."""
+        """Device memory in a block of its own; not initialised."""
         address = ctypes.c_uint64()
         rounded = -(-nbytes // ALLOCATION_STEP) * ALLOCATION_STEP
         self.call("cuMemAlloc_v2", ctypes.byref(address), rounded)
