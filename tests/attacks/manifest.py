@@ -45,6 +45,11 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     failure: bool = False
     """The job itself may be refused: the task is no task."""
     sanitize: bool = False
+    """A compute-sanitizer pass is part of its run."""
+    beside: str = ""
+    """The honest twin that it is timed beside; default: the plain Python one."""
+    between_us: tuple[float, float] | None = None
+    """The median time that a kernel of known duration must be measured at."""
 
     @property
     def path(self) -> Path:

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from kbs_engine.blobs import BlobStore
-from kbs_engine.jobs import Check, SourceRef, Task, Time, TimingSettings
+from kbs_engine.jobs import Check, Sanitize, SourceRef, Task, Time, TimingSettings
 from kbs_engine.ports import Device
-from kbs_engine.results import ArmTimes, Checked, Timed, read
-from kbs_engine.timing import compare
+from kbs_engine.results import ArmTimes, Checked, Sanitized, Timed, read
+from kbs_engine.timing import compare, summary
 from tests.attacks.manifest import TASKS, TWINS, Attack, kernel
 
 SETTINGS = TimingSettings(trials=20, warmup_calls=4, warmup_ms=1.0)
@@ -32,6 +32,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     faster: bool = False
     cold_ms: float | None = None
     calls: int = 0
+    median_us: float | None = None
 
 
 class Bench:
@@ -55,10 +56,17 @@ class Bench:
         """Check, then time beside the first honest twin of its task; the first refusal counts."""
         task = self.task(attack.task, attack.dims)
         source = self.source(attack.path)
-        honest = None
-        if attack.honest and attack.task == "silu_bias":
-            honest = self.source(TWINS / "in_place.py")
+        beside = attack.beside or ("in_place" if attack.task == "silu_bias" else "")
+        honest = self.source(kernel(TWINS, beside)) if attack.honest and beside else None
+        if attack.sanitize:
+            return self._sanitized(source, task)
         return self.judge(source, task, job=attack.job, beside=honest, may_fail=attack.failure)
+
+    def _sanitized(self, source: SourceRef, task: Task) -> Outcome:
+        found = read(self.device.submit(Sanitize(source=source, task=task)).result(), Sanitized)
+        if found.clean is None:
+            return Outcome(code="not run", by="sanitize", detail=found.tools[0].detail)
+        return Outcome(code="accepted" if found.clean else "sanitizer_fault", by="sanitize")
 
     def run_twin(self, stem: str, task: str, dims: Mapping[str, Any] | None = None) -> Outcome:
         """An honest kernel: it must be accepted."""
@@ -92,7 +100,10 @@ class Bench:
         if arm.reason is not None:
             return Outcome(code=arm.reason, by="time", detail=arm.detail[:200])
         cold = None if arm.cold_first_call_ns is None else arm.cold_first_call_ns / 1e6
-        outcome = Outcome(code="accepted", cold_ms=cold, calls=len(arm.samples_ns))
+        outcome = Outcome(
+            code="accepted", cold_ms=cold, calls=len(arm.samples_ns),
+            median_us=summary(arm.samples_ns).median_ns / 1e3,
+        )  # fmt: skip
         if len(timed.arms) == 1 or timed.arms[1].reason is not None:
             return outcome
         found = compare(timed, 0, 1, noise=self.noise)
@@ -106,11 +117,19 @@ def failure_of(attack: Attack, outcome: Outcome) -> str | None:
     if outcome.code != "accepted":
         if outcome.code in attack.codes:
             return None
-        return f"refused as {outcome.code} ({outcome.detail}), not as {', '.join(attack.expect)}"
+        return f"refused as {outcome.code} ({outcome.detail}), not as {', '.join(attack.codes)}"
     if not attack.honest:
-        return f"accepted; it must be refused as {' or '.join(attack.expect)}"
+        return f"accepted; it must be refused as {' or '.join(attack.codes)}"
+    return _dishonest_cost(attack, outcome)
+
+
+def _dishonest_cost(attack: Attack, outcome: Outcome) -> str | None:
     if outcome.faster:
         return f"measured {outcome.ratio:.2f} times as fast as its honest twin"
+    if attack.between_us is not None:
+        low, high = attack.between_us
+        if not low <= (outcome.median_us or 0.0) <= high:
+            return f"measured at {outcome.median_us} µs, which is known to take {low} to {high}"
     if attack.cold_ms is not None and (outcome.cold_ms or 0.0) < attack.cold_ms:
         return f"a first call of {outcome.cold_ms} ms is not told"
     return None

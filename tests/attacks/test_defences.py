@@ -58,6 +58,7 @@ def naive():
 
     yield ask
     process.stdin.close()
+    process.stdout.close()
     process.wait(timeout=10)
     Path("/dev/shm/kbs_attack_replay.pt").unlink(missing_ok=True)
 

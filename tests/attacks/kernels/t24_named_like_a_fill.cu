@@ -1,0 +1,13 @@
+// An honest kernel whose name filters would take for a fill of the harness.
+#include <cuda_runtime.h>
+
+__global__ void vectorized_elementwise_kernel_FillFunctor_memset(const float* x, const float* b,
+                                                                 float* out, int rows, int cols) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < rows * cols) out[i] = x[i] / (1.0f + expf(-x[i])) + b[i % cols];
+}
+
+extern "C" void solve(const float* x, const float* b, float* out, int rows, int cols) {
+  vectorized_elementwise_kernel_FillFunctor_memset<<<(rows * cols + 255) / 256, 256>>>(
+      x, b, out, rows, cols);
+}
