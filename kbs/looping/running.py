@@ -126,7 +126,7 @@ def wired(run: RunFolder, settings: Settings, wiring: Wiring) -> Answers:
         remember=wiring.remember,
     )
     if folder is not None:
-        world = AskReplayer(world, folder, run.blobs)
+        world = AskReplayer(world, folder, run.blobs, submitted=settings.proposer == "agent")
     if wiring.record is not None:
         world = AskRecorder(world, wiring.record, run.blobs)
     return world
