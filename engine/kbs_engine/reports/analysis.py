@@ -95,24 +95,27 @@ def _headline(version: VersionView) -> str:
 
 
 def _branches(version: VersionView) -> str:
-    rows = [(part.name, *_branch(part)) for part in version.branches]
-    return table(("Branch", "Tunables", "Correct", "Median", "Registers", "Why it lost"), rows)
+    champion = version.bench.source_sha256 if version.bench else ""
+    rows = [(part.name, *_branch(part, champion)) for part in version.branches]
+    return table(("Branch", "Tunables", "Correct", "Median", "Registers", "Came to"), rows)
 
 
-def _branch(part: PartView) -> tuple[str, str, str, str, str]:
+def _branch(part: PartView, champion: str) -> tuple[str, str, str, str, str]:
     bench, static = part.bench, part.static
     own = bench.own() if bench else None
     used = (
         [row.registers for row in static.resources if row.registers is not None] if static else []
     )
     tunables = ", ".join(f"{k}={v}" for k, v in bench.tunables.items()) if bench else ""
-    why = (static.dropped if static else "") or (bench.reason if bench else "") or "-"
+    why = (static.dropped if static else "") or (bench.reason if bench else "") or ""
+    if bench is not None and not why:
+        why = "champion" if bench.source_sha256 == champion else "slower in the race"
     return (
         tunables or "-",
         "N/A" if bench is None else "yes" if bench.correct else "no",
         time(own.median_ns if own else None),
         str(max(used)) if used else NOT_COLLECTED,
-        why,
+        why or NOT_COLLECTED,
     )
 
 

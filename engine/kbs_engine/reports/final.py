@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kbs_engine.reports.analysis import lessons
 from kbs_engine.reports.baseline import arm_names
+from kbs_engine.reports.search import searched
 from kbs_engine.reports.text import (
     NOT_COLLECTED,
     NOT_FOUND,
@@ -35,6 +36,7 @@ def final_report(view: RunView) -> str | None:
         section("Hypotheses", _hypotheses(view)),
         section("Evidence used", bullets(_evidence(view))),
         section("Verdicts", bullets(line for row in view.versions for line in lessons(row))),
+        section("Search", searched(view)) if any(row.search for row in view.versions) else "",
         section("Frontier", _frontier(view)) if view.state.frontier else "",
         section("Limits", bullets(_limits(view))),
         NOTES,
