@@ -15,8 +15,9 @@ from kbs_engine.work import Work
 if TYPE_CHECKING:
     from kbs_ingest.store import Store
 
-NEEDED: Final = ("memory_bandwidth", "l2_size", "unit_count", "clock_boost")
-"""Specs without which no roof can be drawn, and limits that the screen reads."""
+NEEDED: Final = ("memory_bandwidth", "unit_count")
+"""Specs without which no roof can be drawn at all: a run that lacks one stops and asks."""
+SHOWN: Final = (*NEEDED, "l2_size", "clock_boost")
 
 
 def describe(ask: Describe, store: Store | None) -> Described:
@@ -45,7 +46,7 @@ def describe(ask: Describe, store: Store | None) -> Described:
     if settings.platform and machine.gpu and chip.id != _id(store, machine.gpu):
         notes.append(f"targets are for {chip.id}; measurements are those of {machine.gpu}")
     specs = dict.fromkeys(
-        [cited(chip, metric) for metric in (*NEEDED, *LIMITS)]
+        [cited(chip, metric) for metric in (*SHOWN, *LIMITS)]
         + [roof.citation for roof in line.roofs]
     )
     return Described(

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kbs.looping import describing, external, opcode_check, sources
+from kbs.looping import describing, external, opcode_check, searching, sources
 from kbs.looping.advising import advise
 from kbs.looping.offers import template_row
 from kbs.proposers.templates import METHOD
@@ -45,6 +45,7 @@ class World(msgspec.Struct, kw_only=True):
             asks.Describe: lambda one: describing.describe(one, self.store),
             asks.ReadMarks: lambda one: sources.read_marks(one, self.run.blobs),
             asks.Write: lambda one: sources.write_variants(one, self.run.blobs),
+            asks.Search: searching.search,
             asks.Advise: self._advise,
             asks.Propose: self._propose,
             asks.JudgeOpcodes: lambda one: opcode_check.judge(one, self.store),

@@ -1,0 +1,117 @@
+"""A run with counters, machine code and cited specs: real compilers and report, no GPU."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kbs.home import wiki_roots
+from kbs.looping.beginning import RunOptions, begin
+from kbs.looping.driver import Driver
+from kbs.looping.home import stage_ends
+from kbs.looping.progress import Quiet
+from kbs.looping.running import Wiring, wired
+from kbs.looping.world import WaitingForAgentError
+from kbs.looping.writing import Writer
+from kbs.measuring.options import TaskOptions
+from kbs_engine.jobs import TimingSettings
+from kbs_engine.proposals import Candidate
+from tests.loop.standin import StandIn
+
+pytestmark = pytest.mark.compilers
+
+HERE = Path(__file__).parent
+SOFTMAX = HERE / "gpu" / "softmax_cuda"
+REPORT = HERE.parent / "data" / "reports" / "h100_source_counters.ncu-rep"
+
+
+class Speeds(StandIn):
+    """v1 is fast; without coalescing as slow as v0, without shuffles a third slower."""
+
+    def speed(self, text: str) -> float:
+        if "by_block" not in text or "COALESCED 0" in text:
+            return 900_000.0
+        return 120_000.0 if "SHUFFLE 0" in text else 90_000.0
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory, store):
+    folder = tmp_path_factory.mktemp("counters")
+    run = begin(
+        SOFTMAX / "kernel.cu",
+        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
+        RunOptions(
+            output=folder / "run", iterations=1, branches=2, proposer="agent",
+            timing=TimingSettings(trials=20),
+        ),
+    )  # fmt: skip
+    device = Speeds(run.blobs, REPORT)
+    wiring = Wiring(home=folder / "home", roots=wiki_roots(()), store=store)
+    with run:
+        world = wired(run, run.state().settings, wiring)
+        driver = Driver(run, device, world, Writer(run), Quiet())
+        with pytest.raises(WaitingForAgentError):
+            driver.go()
+        ask = driver.where()[1][-1]
+        planned = [row.method for row in ask.file.plan.methods]
+        mine = [m for m in planned if m in ("coalesced_access", "warp_shuffle_reduction")]
+        text = (SOFTMAX / "v1.cu").read_text()
+        candidate = Candidate(text=text, methods=tuple(mine or planned[:1]))
+        run.journal.append("submitted", ask_key=ask.key, candidates=[candidate])
+        driver.go(stage_ends("gate", after=0))
+        driver.go()
+    device.close()
+    return run.root, planned
+
+
+def test_the_run_ends_with_every_gate_passed(ran):
+    root, _ = ran
+    state = json.loads((root / "state.json").read_text())
+    assert state["settings"]["mode"] == "counters"
+    assert state["settings"]["chip"] == "h100_sxm"
+    assert state["ended"] in ("iterations_done", "no_method_left", "near_peak", "target_reached")
+    assert state["best_version"] == 1
+    assert (root / "final_report.md").stat().st_size
+
+
+def test_the_report_of_the_profiler_stands_beside_its_version(ran):
+    root, _ = ran
+    assert (root / "v0" / "profile.ncu-rep").read_bytes() == REPORT.read_bytes()
+    top = json.loads((root / "v0" / "ncu_top.json").read_text())
+    assert top["mode"] == "counters"
+    assert any(top["axes"].values())
+    assert "reads no hardware counters" not in (root / "v0" / "ncu_summary.md").read_text()
+
+
+def test_specs_are_cited_in_the_readme(ran):
+    root, _ = ran
+    text = (root / "README.md").read_text()
+    assert "3.35 TB/s <- gpu-wiki/hardware/nvidia/h100_sxm.md:L" in text
+    assert "Stop Conditions" in text
+
+
+def test_branches_are_compiled_and_their_resources_kept(ran):
+    root, _ = ran
+    static = [
+        json.loads(p.read_text()) for p in sorted((root / "v1").glob("branches/*/static.json"))
+    ]
+    assert static
+    assert all(row["compiled"] and row["arch"] == "sm_90a" for row in static)
+    assert any(one["registers"] for row in static for one in row["resources"])
+
+
+def test_methods_have_opcode_verdicts_from_the_machine_code(ran):
+    root, _ = ran
+    sass = json.loads((root / "v1" / "sass_check.json").read_text())
+    assert sass["tool"]
+    assert sass["methods"]
+    assert all(row["functions"] or row["outcome"] == "not_observable" for row in sass["methods"])
+
+
+def test_the_plan_expects_metrics_to_move(ran):
+    root, planned = ran
+    plan = json.loads((root / "v0" / "request.json").read_text())["plan"]
+    assert [row["method"] for row in plan["methods"]] == planned
+    assert any(set(row["expected"]) - {"time"} for row in plan["methods"])
