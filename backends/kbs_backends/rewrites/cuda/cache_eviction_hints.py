@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tree_sitter import Node
+
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.cuda.draft import CudaDraft
 from kbs_backends.rewrites.cuda.streaming_stores import STREAMED
@@ -14,6 +16,7 @@ __device__ __forceinline__ T kbs_load_once(const T* place) {{
   return {load};
 }}
 """
+_MORE = frozenset({"pointer_expression", "field_expression", "subscript_expression"})
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement"})
 
 
@@ -46,18 +49,20 @@ def _read_once(view: View, kernel: Kernel, param: Param) -> tuple[int, int, str]
     above = access.parent if access is not None else None
     if access is None or access.type != "subscript_expression" or above is None:
         return None
-    if above.type in {"pointer_expression", "field_expression", "subscript_expression"}:
-        return None
-    here = above
-    while here is not None and here != kernel.body:
-        if here.type in _LOOPS:
-            return None
-        here = here.parent
     indices = access.child_by_field_name("indices")
     text = view.code(indices)[1:-1] if indices is not None else ""
-    if not _of_one_thread(view, kernel, text):
+    if above.type in _MORE or _in_loop(kernel, above) or not _of_one_thread(view, kernel, text):
         return None
     return access.start_byte, access.end_byte, text
+
+
+def _in_loop(kernel: Kernel, node: Node) -> bool:
+    here: Node | None = node
+    while here is not None and here != kernel.body:
+        if here.type in _LOOPS:
+            return True
+        here = here.parent
+    return False
 
 
 def _of_one_thread(view: View, kernel: Kernel, index: str) -> bool:

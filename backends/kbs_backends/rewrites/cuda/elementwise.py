@@ -52,9 +52,10 @@ class Elementwise:
         if name is None or value is None or name.type != "identifier":
             raise self._other("does not begin with its thread's index")
         text = "".join(self.view.code(value).split())
-        if {"blockIdx.x*blockDim.x", "threadIdx.x"} != set(text.split("+")):
-            if {"blockDim.x*blockIdx.x", "threadIdx.x"} != set(text.split("+")):
-                raise self._other("numbers its threads in another way than along x")
+        parts = {part.replace("blockIdx.x*blockDim.x", "block*size") for part in text.split("+")}
+        parts = {part.replace("blockDim.x*blockIdx.x", "block*size") for part in parts}
+        if parts != {"block*size", "threadIdx.x"}:
+            raise self._other("numbers its threads in another way than along x")
         self.index, self.first = self.view.code(name), self.view.code(value)
         self.index_type = self.view.code(kind)
 
@@ -142,14 +143,14 @@ class Elementwise:
         user = access.parent
         if user is not None and user.type == "pointer_expression":
             raise self._other(f"takes an address in {param.name}")
-        if user is not None and user.type == "assignment_expression":
-            if user.child_by_field_name("left") == access:
-                self.stored.add(param.name)
-                operator = user.child_by_field_name("operator")
-                plain = operator is not None and self.view.code(operator) == "="
-                if not (plain and unconditional):
-                    self.loaded.add(param.name)
-                return
+        assigned = user is not None and user.type == "assignment_expression"
+        if user is not None and assigned and user.child_by_field_name("left") == access:
+            self.stored.add(param.name)
+            operator = user.child_by_field_name("operator")
+            plain = operator is not None and self.view.code(operator) == "="
+            if not (plain and unconditional):
+                self.loaded.add(param.name)
+            return
         if user is not None and user.type == "update_expression":
             self.stored.add(param.name)
         self.loaded.add(param.name)

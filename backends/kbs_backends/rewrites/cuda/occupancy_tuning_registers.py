@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.cuda.draft import CudaDraft
+from kbs_backends.rewrites.cuda.threads import threads_of
 from kbs_backends.rewrites.cuda.view import Kernel, View, view_of
 
 METHOD = "occupancy_tuning_registers"
@@ -38,7 +39,7 @@ def _threads(view: View, kernel: Kernel) -> tuple[str, str]:
         return "", f"{kernel.name} has launch bounds already"
     if not any(kernel.walk("for_statement", "while_statement")):
         return "", f"{kernel.name} holds few values at a time: registers do not limit it"
-    found = {view.threads(launch) for launch in kernel.launches()}
+    found = {threads_of(view, launch) for launch in kernel.launches()}
     if len(found) != 1 or None in found:
         return "", f"the threads per block of {kernel.name} are not one constant"
     return str(found.pop()), ""

@@ -22,7 +22,7 @@ def rewrite(source: RewriteSource) -> Rewritten:
         for param in kernel.params.values():
             if param.stars == 1 and not param.restrict:
                 draft.insert(param.name_start, "KBS_RESTRICT ")
-            if param.stars == 1 and not param.const and _only_read(view, kernel, param):
+            if param.stars == 1 and not param.const and _only_read(kernel, param):
                 draft.insert(param.start, "KBS_CONST ")
     if not draft:
         raise NotApplicableError("; ".join(dict.fromkeys(reasons)))
@@ -36,18 +36,15 @@ def rewrite(source: RewriteSource) -> Rewritten:
 
 def _refusal(view: View, kernel: Kernel) -> str:
     pointers = [param for param in kernel.params.values() if param.stars == 1]
-    if not any(param.const or _only_read(view, kernel, param) for param in pointers):
+    if not any(param.const or _only_read(kernel, param) for param in pointers):
         return f"{kernel.name} reads no array that it does not write"
-    missing = [
-        p for p in pointers if not p.restrict or (not p.const and _only_read(view, kernel, p))
-    ]
+    missing = [p for p in pointers if not p.restrict or (not p.const and _only_read(kernel, p))]
     if not missing:
         return f"{kernel.name} declares its pointers const and __restrict__ already"
-    for node in view.tree.walk(None, "declaration"):
-        declared = node.child_by_field_name("declarator")
-        if declared is not None and declared.type == "function_declarator":
-            if view.code(declared).split("(", 1)[0].strip() == kernel.name:
-                return f"{kernel.name} is declared a second time"
+    for node in view.tree.walk(None, "function_declarator"):
+        again = node.parent is not None and node.parent.type == "declaration"
+        if again and view.code(node).split("(", 1)[0].strip() == kernel.name:
+            return f"{kernel.name} is declared a second time"
     places = list(kernel.params)
     for launch in kernel.launches():
         given = [
@@ -60,7 +57,7 @@ def _refusal(view: View, kernel: Kernel) -> str:
     return ""
 
 
-def _only_read(view: View, kernel: Kernel, param: Param) -> bool:
+def _only_read(kernel: Kernel, param: Param) -> bool:
     """Return whether every use is ``x[...]`` whose value is read."""
     uses = kernel.uses(param.name)
     for use in uses:

@@ -17,7 +17,6 @@ _OWN_MACROS = re.compile(
 )
 LISTS = frozenset({"argument_list", "parameter_list"})
 """Nodes that hold the sizes of ``dim3 name(...)``."""
-_CONSTANT = re.compile(r"[\sA-Z0-9_()?:+*/-]+\Z")
 
 
 class Param(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,48 +157,6 @@ class View:
             for node in self.tree.walk(scope, "assignment_expression", "update_expression")
             if (left := node.child_by_field_name("left") or node.child_by_field_name("argument"))
         )
-
-    def threads(self, launch: Launch) -> str | None:
-        """Constant expression for the number of threads of a launch's blocks, None if unknown."""
-        block, host = launch.block, launch.host
-        for _ in range(4):
-            if block is None:
-                return None
-            text = self.code(block).split("//", 1)[0].strip()
-            if block.type == "number_literal":
-                return text
-            if block.type in LISTS or text.startswith("dim3"):
-                return self._product(block, host)
-            if block.type != "identifier":
-                return text if _CONSTANT.match(text) and "?" in text else None
-            value = self.constant(text, host)
-            if value is None:
-                return None
-            if value.type == "preproc_arg":
-                raw = self.code(value).split("//", 1)[0].split("/*", 1)[0].strip()
-                return text if _CONSTANT.match(raw) else None
-            if enclosing_function(value) is None:
-                return text
-            block = value
-        return None
-
-    def _product(self, node: Node, host: Node | None) -> str | None:
-        listed = node if node.type in LISTS else node.child_by_field_name("arguments")
-        if listed is None:
-            return None
-        sizes = []
-        for child in (one for one in listed.children if one.is_named):
-            text = self.code(child)
-            if text.isidentifier():
-                value = self.constant(text, host)
-                local = value is not None and enclosing_function(value) is not None
-                if value is None or (local and value.type != "number_literal"):
-                    return None
-                text = self.code(value) if local else text
-            elif child.type != "number_literal" and not ("?" in text and _CONSTANT.match(text)):
-                return None
-            sizes.append(text)
-        return " * ".join(size for size in sizes if size != "1") or "1"
 
 
 @lru_cache(maxsize=16)

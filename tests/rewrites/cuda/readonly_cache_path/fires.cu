@@ -1,0 +1,12 @@
+// One array is only read, and is not declared so.
+#include <cuda_runtime.h>
+
+__global__ void scale(float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}
+
+extern "C" void solve(float* x, float* y, int n) {
+  const int threads = 256;
+  scale<<<(n + threads - 1) / threads, threads>>>(x, y, n);
+}

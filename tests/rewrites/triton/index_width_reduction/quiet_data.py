@@ -1,0 +1,28 @@
+"""What is widened is data."""
+
+import torch
+import triton
+import triton.language as tl
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+DIMS = [{"N": 200}, {"N": 256}]
+
+
+@triton.jit
+def widen(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offs = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    whole = tl.load(x_ptr + offs, mask=offs < n).to(tl.int64)
+    tl.store(y_ptr + offs, whole.to(tl.float32), mask=offs < n)
+
+
+def setup(N):
+    x = torch.randn(N, device=DEVICE)
+    return {"inputs": {"x": x, "y": torch.empty_like(x)}, "outputs": ["y"]}
+
+
+def run_kernel(x, y):
+    widen[(triton.cdiv(x.numel(), 64),)](x, y, x.numel(), BLOCK=64)
+
+
+def reference(x, y):
+    return {"y": torch.trunc(x)}
