@@ -104,6 +104,7 @@ class LocalDevice:
         self._device_queue = ThreadPoolExecutor(1, thread_name_prefix="kbs-device")
         self._static_queue = ThreadPoolExecutor(2, thread_name_prefix="kbs-compile")
         self._machine: Machine | None = None
+        self._probed = False
         self._counted: dict[bytes, Counted | None] = {}
         self._closed = threading.Event()
 
@@ -147,7 +148,7 @@ class LocalDevice:
 
     def _on_device(self, job: Job) -> Result:
         if isinstance(job, (ProfileJob, Sanitize, Ceiling)):
-            return self._outside.run(job, self._known_machine())
+            return self._outside.run(job, self._known_machine(probed=True))
         if isinstance(job, Probe):
             return self._probe(job)
         if isinstance(job, (Check, Time)):
@@ -159,13 +160,16 @@ class LocalDevice:
         if result.value is None:
             return result
         machine = self._outside.with_tools(read(result, Machine))
-        self._machine = machine
+        self._machine, self._probed = machine, True
         return msgspec.structs.replace(result, value=msgspec.to_builtins(machine))
 
-    def _known_machine(self) -> Machine:
+    def _known_machine(self, *, probed: bool = False) -> Machine:
+        """The machine; ``probed``: with its tools and one counter read, which takes seconds."""
         if self._machine is None:
             result = self._owner.ask(Request(job=Probe())).result
             self._machine = read(result, Machine)
+        if probed and not self._probed:
+            self._machine, self._probed = self._outside.with_tools(self._machine), True
         return self._machine
 
     def _judge(self, job: Check | Time) -> Result:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_backends.device.environ import child_environment
 from kbs_backends.device.static_jobs import StaticJobs
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import MeasurementError
@@ -80,7 +81,11 @@ class Outside:
         )  # fmt: skip
         self._workdir.mkdir(parents=True, exist_ok=True)
         output = Path(tempfile.mkdtemp(prefix="profile-", dir=self._workdir))
-        target = Target(argv=self.command(job.source, job.task, machine), cwd=str(output))
+        target = Target(
+            argv=self.command(job.source, job.task, machine),
+            cwd=str(output),
+            env=child_environment(),
+        )
         report = profiler.profile(target, sections=job.sections, metrics=job.metrics, output=output)
         sha256 = self._blobs.put(report.path.read_bytes()) if report.path else ""
         return _result(job, msgspec.to_builtins(report.stored(sha256)))
@@ -91,7 +96,11 @@ class Outside:
 
         self._workdir.mkdir(parents=True, exist_ok=True)
         output = Path(tempfile.mkdtemp(prefix="sanitize-", dir=self._workdir))
-        target = Target(argv=self.command(job.source, job.task, machine), cwd=str(output))
+        target = Target(
+            argv=self.command(job.source, job.task, machine),
+            cwd=str(output),
+            env=child_environment(),
+        )
         return _result(job, msgspec.to_builtins(sanitize(target, job.tools)))
 
     def command(self, source: SourceRef, task: Task, machine: Machine) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.environ import child_environment
 from kbs_backends.device.requests import Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError, SilenceError, WireError
 from kbs_engine.errors import MeasurementError
@@ -56,14 +57,12 @@ class Owner:
             return self._channel
         self._end()
         ours, theirs = socket.socketpair()
-        packages = Path(__file__).resolve().parents[2]
-        path = os.pathsep.join(p for p in (str(packages), *sys.path) if p)
         log = self._log()
         self._process = subprocess.Popen(
             (sys.executable, "-m", "kbs_backends.device.owner", str(theirs.fileno())),
             pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=log, cwd=self._settings.workdir, start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+            env=child_environment(OMP_NUM_THREADS="1"),
         )  # fmt: skip
         theirs.close()
         os.close(log)
