@@ -14,6 +14,7 @@ import msgspec
 
 from kbs_engine.facts import Chip
 from kbs_engine.jobs import AnyJob, Result, SourceRef, Task
+from kbs_engine.loop.branching import Space, Trial
 from kbs_engine.loop.parts import Offered, Order, Switch, Tunable, Variant
 from kbs_engine.methods import Method
 from kbs_engine.outcomes import Outcome
@@ -110,6 +111,23 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag
 
     sources: tuple[SourceRef | None, ...]
     faults: tuple[str, ...]
+
+
+class Search(Ask, frozen=True, kw_only=True, tag="search"):
+    """The next assignments of a source's tunables, given what was measured of them."""
+
+    spaces: tuple[Space, ...]
+    seen: tuple[Trial, ...]
+    seeds: tuple[dict[str, Any], ...] = ()
+    wanted: int
+    round: int
+    """Of this version; also what the sampler is seeded with."""
+
+
+class Searched(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag="searched"):
+    """Assignments not seen yet, the most promising first; none when the space is used up."""
+
+    assignments: tuple[dict[str, Any], ...] = ()
 
 
 class Advise(Ask, frozen=True, kw_only=True, tag="advise"):
@@ -257,10 +275,10 @@ class OrdersGiven(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer",
 
 
 AnyAsk = (
-    RunJobs | Describe | ReadMarks | Write | Advise | Propose | JudgeOpcodes | CheckGate | Commit
-    | Remember | External | AwaitOrders
+    RunJobs | Describe | ReadMarks | Write | Search | Advise | Propose | JudgeOpcodes | CheckGate
+    | Commit | Remember | External | AwaitOrders
 )  # fmt: skip
 AnyAnswer = (
-    JobsDone | Described | MarksRead | Written | Advice | Proposed | OpcodesJudged | GatePassed
-    | Committed | Remembered | ExternalDone | OrdersGiven
+    JobsDone | Described | MarksRead | Written | Searched | Advice | Proposed | OpcodesJudged
+    | GatePassed | Committed | Remembered | ExternalDone | OrdersGiven
 )  # fmt: skip

@@ -90,7 +90,7 @@ def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
             continue
         tried = yield from _spread(ledger, number, decision, proposed.candidates, len(every))
         every += tried
-        yield from _check(ledger, number, tried)
+        yield from check_branches(ledger, number, tried)
         right = [branch for branch in tried if branch.standing]
         if right:
             yield from race(ledger, number, right)
@@ -131,8 +131,8 @@ def _spread(
         fresh = _draw(walks, missing, first + len(tried))
         if missing <= 0 or not fresh:
             break
-        yield from _write(ledger, fresh)
-        yield from _compile(ledger, number, fresh)
+        yield from write_sources(fresh)
+        yield from compile_sources(ledger, number, fresh)
         tried += fresh
         _screen(ledger, decision, tried)
     return tried
@@ -166,8 +166,8 @@ def _draw(walks: Sequence[tuple[Offered, Any]], wanted: int, first: int) -> list
     return fresh
 
 
-def _write(ledger: Ledger, fresh: Sequence[Tried]) -> Steps:
-    del ledger
+def write_sources(fresh: Sequence[Tried]) -> Steps:
+    """Write the variants of each candidate; a branch has its source then, or its fault."""
     for offered in {id(branch.offered): branch.offered for branch in fresh}.values():
         mine = [branch for branch in fresh if branch.offered is offered]
         answer: Written = yield Write(
@@ -178,7 +178,8 @@ def _write(ledger: Ledger, fresh: Sequence[Tried]) -> Steps:
             branch.source, branch.fault = source, fault
 
 
-def _compile(ledger: Ledger, number: int, fresh: Sequence[Tried]) -> Steps:
+def compile_sources(ledger: Ledger, number: int, fresh: Sequence[Tried]) -> Steps:
+    """Compile what could be written for the run's target; nothing where there is none."""
     if not ledger.arch:
         return
     mine = [branch for branch in fresh if branch.source is not None]
@@ -205,7 +206,8 @@ def _screen(ledger: Ledger, decision: Decision, tried: Sequence[Tried]) -> None:
         branch.fault = row.reason
 
 
-def _check(ledger: Ledger, number: int, tried: Sequence[Tried]) -> Steps:
+def check_branches(ledger: Ledger, number: int, tried: Sequence[Tried]) -> Steps:
+    """Check what is still in against the reference; what is wrong is out, with the reason."""
     mine = [branch for branch in tried if branch.standing]
     jobs = [check_job(ledger, branch.source) for branch in mine if branch.source is not None]
     results = yield from run_jobs(ledger, jobs, "check branches", number)

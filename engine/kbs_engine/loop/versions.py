@@ -28,6 +28,7 @@ from kbs_engine.loop.measuring import (
     time_with,
 )
 from kbs_engine.loop.recording import memory_record, outcomes, verdicts_of
+from kbs_engine.loop.searching import search
 from kbs_engine.loop.verifying import verify
 from kbs_engine.loop.version_files import (
     methods_file,
@@ -88,6 +89,7 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
     ledger.attempts += 1
     before = ledger.state.gpu_seconds_used
     explored: Explored = yield from explore(ledger, following, decision)
+    explored = yield from search(ledger, following, decision, explored, before)
     champion, facts = yield from _champion(ledger, following, decision, explored)
     frontier = frontier_of(following, explored, champion)
     ledger.update(frontier=(*ledger.state.frontier, *frontier))

@@ -185,6 +185,48 @@ class AttributionFile(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
+class SearchRound(msgspec.Struct, frozen=True, kw_only=True):
+    """One round of a search: variants proposed, and what became of them."""
+
+    number: int
+    proposed: int
+    dropped: int
+    """By the static screen, or not writable."""
+    wrong: int
+    """Refused by the check, or while timed."""
+    raced: int
+    """Timed to a verdict."""
+    samples: int
+    """Timed calls of all variants of the round."""
+    gpu_seconds: float
+    best_ns: float | None = None
+    """Median time of the fastest so far."""
+
+
+class SearchFile(msgspec.Struct, frozen=True, kw_only=True):
+    """search.json: what the search for a version's champion tried, and what it cost."""
+
+    schema_version: int = SCHEMA_VERSION
+    version: int
+    tunables: tuple[str, ...] = ()
+    """Of the champion's source."""
+    space: int = 1
+    """Assignments that its tunables allow."""
+    rounds: tuple[SearchRound, ...] = ()
+    ended: str = ""
+    """Why no further round was made."""
+
+    @property
+    def samples(self) -> int:
+        """Timed calls of all rounds."""
+        return sum(row.samples for row in self.rounds)
+
+    @property
+    def gpu_seconds(self) -> float:
+        """GPU time of all rounds."""
+        return sum(row.gpu_seconds for row in self.rounds)
+
+
 class Contract(msgspec.Struct, frozen=True, kw_only=True):
     """What the writer of a kernel must keep to."""
 

@@ -69,6 +69,7 @@ class VersionLayout:
         self.ncu_summary = root / "ncu_summary.md"
         self.ncu_details = root / "ncu_details.md"
         self.ncu_top = root / "ncu_top.json"
+        self.search = root / "search.json"
         self.sass_check = root / "sass_check.json"
         self.attribution = root / "attribution.json"
         self.roofline = root / "roofline.json"

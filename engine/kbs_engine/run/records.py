@@ -9,6 +9,7 @@
 | vK/ncu_top.json | NcuTop |
 | vK/methods.json | MethodsFile |
 | vK/roofline.json | RooflineFile (Budget) |
+| vK/search.json | SearchFile (SearchRound) |
 | vK/sass_check.json | SassCheck |
 | vK/attribution.json | AttributionFile |
 | vK/request.json | RequestFile |
@@ -32,6 +33,8 @@ from kbs_engine.run.judged import (
     RequestFile,
     RooflineFile,
     SassCheck,
+    SearchFile,
+    SearchRound,
     VersionMethod,
     roofline_file,
 )
@@ -128,6 +131,8 @@ __all__ = [
     "RooflinePoint",
     "SassCheck",
     "Search",
+    "SearchFile",
+    "SearchRound",
     "SelectedEvidence",
     "Settings",
     "ShortHypothesis",

@@ -11,7 +11,14 @@ import msgspec
 from kbs_engine.errors import KbsError
 from kbs_engine.run.files import read_record, read_text
 from kbs_engine.run.folder import RunFolder
-from kbs_engine.run.judged import AttributionFile, MethodsFile, RequestFile, RooflineFile, SassCheck
+from kbs_engine.run.judged import (
+    AttributionFile,
+    MethodsFile,
+    RequestFile,
+    RooflineFile,
+    SassCheck,
+    SearchFile,
+)
 from kbs_engine.run.layout import VersionLayout
 from kbs_engine.run.markdown import parse_evidence, parse_hypothesis, parse_plan
 from kbs_engine.run.measured import Bench, Env, NcuTop, Static
@@ -48,6 +55,7 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
     bench: Bench | None = None
     top: NcuTop | None = None
     roofline: RooflineFile | None = None
+    search: SearchFile | None = None
     sass: SassCheck | None = None
     attribution: AttributionFile | None = None
     request: RequestFile | None = None
@@ -117,6 +125,7 @@ def read_version(run: RunFolder, number: int, state: State) -> VersionView:
         bench=reader.record(paths.bench, Bench),
         top=reader.record(paths.ncu_top, NcuTop),
         roofline=reader.record(paths.roofline, RooflineFile),
+        search=reader.record(paths.search, SearchFile),
         sass=reader.record(paths.sass_check, SassCheck),
         attribution=reader.record(paths.attribution, AttributionFile),
         request=reader.record(paths.request, RequestFile),
