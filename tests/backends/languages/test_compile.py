@@ -157,7 +157,7 @@ def test_a_fault_in_a_triton_kernel_has_its_line(tmp_path, cache):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("row_sums[(M,)](", "print(", "launches no Triton kernel"),
+        ("row_sums[(M,)](", "(lambda *_, **__: None)(", "launches no Triton kernel"),
         ("def run_kernel", "def run", "defines no run_kernel"),
         ("block = min(", "import os; os._exit(7); block = min(", "compiling process died"),
         ("block = min(", "x.sum().item(); block = min(", "run_kernel fails"),
