@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,8 @@ from kbs_engine.diagnose import Diagnosed, Subject, diagnose
 from kbs_engine.errors import RefusedError
 from kbs_engine.facts import Chip
 from kbs_engine.loop.asks import Advice, Advise, MarksRead
+from kbs_engine.loop.seeding import Place, seeds_for
+from kbs_engine.outcomes import dims_class
 from kbs_engine.profiles import Profile
 from kbs_engine.recommend import Options, recommend
 from kbs_engine.recommendations import KernelAdvice, Recommendation
@@ -30,8 +32,6 @@ from kbs_engine.work import Work
 
 if TYPE_CHECKING:
     from kbs_ingest.store import Store
-
-SEEDS = 3
 
 
 def advise(ask: Advise, store: Store | None, blobs: BlobStore, marks: MarksRead) -> Advice:
@@ -61,7 +61,7 @@ def advise(ask: Advise, store: Store | None, blobs: BlobStore, marks: MarksRead)
         ranked=ranked,
         offered=offers,
         pages={name: pages[name] for name in sorted(named & pages.keys())},
-        seeds=_seeds(store, ask, named),
+        seeds=_seeds(store, ask, roofline, work),
         evidence=evidence_note(
             store, advices, roofline,
             family=work.kernel if work else ask.settings.family,
@@ -189,23 +189,18 @@ def merge_ranked(advices: Sequence[KernelAdvice]) -> tuple[Recommendation, ...]:
     return tuple(sorted(best.values(), key=lambda row: (-row.score, row.method)))
 
 
-def _seeds(store: Store | None, ask: Advise, named: set[str]) -> tuple[dict[str, Any], ...]:
-    """Tunables that won in the past for this family and language, the same arch first."""
+def _seeds(
+    store: Store | None, ask: Advise, roofline: Roofline, work: Work | None
+) -> tuple[dict[str, Any], ...]:
+    """Tunables that won in the past where things were much the same."""
     if store is None:
         return ()
-    arch, family = ask.machine.arch, ask.settings.family
-    rows = [
-        row
-        for row in store.outcomes()
-        if row.tunables
-        and row.verdict == "effective"
-        and row.language == ask.settings.language
-        and row.kernel == family
-        and row.method in named
-    ]
-    rows.sort(key=lambda row: (row.arch != arch, -(row.gain or 0.0), row.method))
-    found: list[Mapping[str, Any]] = []
-    for row in rows:
-        if row.tunables not in found:
-            found.append(row.tunables)
-    return tuple(dict(row) for row in found[:SEEDS])
+    place = Place(
+        family=work.kernel if work else ask.settings.family,
+        language=ask.settings.language,
+        arch=ask.machine.arch,
+        dims_class=dims_class(ask.settings.dims),
+        dtype=work.dtype if work else ask.settings.dtype,
+        limiter=roofline.limiter,
+    )
+    return seeds_for(store.outcomes(), place)
