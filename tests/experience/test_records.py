@@ -68,7 +68,7 @@ def test_a_field_that_this_kbs_does_not_know_yet_is_read_over():
 def test_a_record_of_a_newer_kbs_says_so():
     for body in ({"kind": "outcome", "schema_version": 99}, {"kind": "new", "schema_version": 99}):
         line = json.dumps({"id": "0" * 64, "origin": "a", "record": body}).encode()
-        with pytest.raises(ValueError, match="newer kbs .schema 99"):
+        with pytest.raises(ValueError, match=r"newer kbs .schema 99"):
             read_line(line)
 
 
@@ -83,13 +83,13 @@ def test_a_record_written_by_hand_is_given_its_id():
      {"before_ns": 0.0}, {"after_ns": -3.0}, {"after_ns": math.inf}],
 )  # fmt: skip
 def test_impossible_outcomes_cannot_be_built(changes):
-    with pytest.raises(ValueError, match="claims success|no time|share of time"):
+    with pytest.raises(ValueError, match=r"claims success|no time|share of time"):
         outcome(**changes)
 
 
 def test_numbers_that_json_cannot_hold_are_refused():
     for name in ("metrics_before", "metrics_after"):
-        with pytest.raises(ValueError, match="finite|Expected"):
+        with pytest.raises(ValueError, match=r"finite|Expected"):
             entry_of(outcome(**{name: {"dram_pct": math.nan}}), "a")
 
 

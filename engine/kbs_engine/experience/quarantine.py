@@ -84,12 +84,12 @@ def floor_ns(outcome: Outcome, physics: Physics) -> float | None:
     device does, which knows the permitted precisions: an honest record is never doubted.
     """
     floors = []
-    flops = outcome.flops or _flops_of_dims(outcome)
-    peak = max(physics.ops_per_s.values(), default=None)
-    if flops and peak and outcome.kernel in WHOLE_ARITHMETIC:
-        floors.append(flops * STRASSEN / peak * 1e9)
+    if outcome.kernel in WHOLE_ARITHMETIC and physics.ops_per_s:
+        flops = outcome.flops or _flops_of_dims(outcome)
+        if flops:
+            floors.append(flops * STRASSEN / max(physics.ops_per_s.values()) * 1e9)
     known = physics.bandwidth_bytes_per_s and physics.cache_bytes is not None
-    if known and outcome.kernel in WHOLE_INPUT:
+    if known and outcome.kernel in WHOLE_INPUT and (outcome.bytes_in or outcome.bytes_out):
         moved = sum(
             max(0.0, (part or 0.0) - (physics.cache_bytes or 0.0))
             for part in (outcome.bytes_in, outcome.bytes_out)
@@ -163,6 +163,8 @@ def beyond_library(after_ns: float, library_ns: float | None, name: str = "") ->
 
 
 def _impossible_percent(metrics: Mapping[str, float]) -> str | None:
+    if not metrics or max(metrics.values()) <= MAX_PERCENT:
+        return None
     for name, value in metrics.items():
         if value > MAX_PERCENT and name.endswith("_pct"):
             return f"{name} is {value:g} %"

@@ -6,16 +6,13 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from kbs_engine.errors import InputError
 from kbs_engine.experience.legacy import legacy_entry, outcome_of
 from kbs_engine.experience.records import Entry, Legacy, read_line
-
-CANONICAL: Final = re.compile(rb'\{"id":"([0-9a-f]{64})","origin":"([^"\\]*)","record":')
-"""How a line begins that this program wrote; the rest need not be decoded to know its id."""
 
 
 class BadLine(msgspec.Struct, frozen=True, kw_only=True):

@@ -42,6 +42,7 @@ class Lore:
             self._methods[normalise(method.id)] = method.id
         self._physics: dict[str, Physics | None] = {}
         self._names: dict[str, str] = {}
+        self._known: dict[str, Chip | None] = {}
 
     @classmethod
     def of_wiki(cls, wiki: Wiki) -> Lore:
@@ -51,6 +52,12 @@ class Lore:
     def chip(self, name: str) -> Chip | None:
         """The chip of this name, or None."""
         return self._chips.get(normalise(name))
+
+    def _named(self, name: str) -> Chip | None:
+        """``chip``, remembered: a log names few chips a million times."""
+        if name not in self._known:
+            self._known[name] = self.chip(name)
+        return self._known[name]
 
     def arch(self, name: str) -> str | None:
         """The architecture of this name; ``sm_90`` is the one whose chips run ``sm_90a``."""
@@ -72,7 +79,7 @@ class Lore:
 
     def resolve(self, outcome: Outcome) -> Outcome:
         """The outcome under the wiki's names for its chip, architecture and method."""
-        chip = self.chip(outcome.chip)
+        chip = self._named(outcome.chip)
         method = self.method(outcome.method)
         new_chip = chip.id if chip is not None else outcome.chip
         arch = outcome.arch or (chip.arch if chip is not None else "")

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from kbs_engine.errors import InputError
 from kbs_engine.experience.quarantine import beyond_library
-from kbs_engine.experience.records import Entry, Mask, Replication, Unmask, write_line
+from kbs_engine.experience.records import CANONICAL
 from kbs_ingest.experience.lines import (
-    CANONICAL,
     BadLine,
-    Found,
-    is_array,
-    parse_array,
-    parse_lines,
     raw_lines,
     read_bytes,
     read_record,
 )
-from kbs_ingest.experience.lore import Lore, Task, task_of
+from kbs_ingest.experience.lore import Lore, Task
+from kbs_ingest.experience.parsing import Parsed, Source, parse_source
 from kbs_ingest.experience.places import (
     UNNAMED,
     experience_folder,
@@ -30,14 +29,15 @@ from kbs_ingest.experience.places import (
     list_segments,
     origin_of,
 )
-from kbs_ingest.experience.view import plain_outcome
 from kbs_ingest.experience.writer import SegmentWriter
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 Progress = Callable[[str, int, int], None]
-BATCH_BYTES = 4 << 20
+BATCH_BYTES: Final = 8 << 20
+PARALLEL_BYTES: Final = 64 << 20
+"""From this size on, files are read by a process for each core; below, starting them costs more."""
 
 
 class MergeReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,63 +74,91 @@ def merge(
     """
     name = origin_of(home, origin)
     files = [found for source in sources for found in _files(source)]
-    with _Sink(home, name) as sink:
-        judge = _Judge(lore)
-        for number, (label, path) in enumerate(files):
+    every: list[Parsed] = []
+    with _Sink(home) as sink:
+        for number, parsed in enumerate(_parse_all(files, name, lore)):
             if progress:
                 progress("merging", number, len(files))
-            data = read_bytes(path)
-            for found in _parse(data, label, name):
-                if isinstance(found, BadLine):
-                    judge.rejected.append(found)
-                else:
-                    sink.add(found, data)
-                    judge.judge(found, label)
-        if progress:
-            progress("merging", len(files), len(files))
+            sink.add(parsed)
+            every.append(parsed)
+    if progress:
+        progress("merging", len(files), len(files))
     return MergeReport(
         added=sink.added,
         duplicates=sink.duplicates,
-        quarantined=judge.quarantined(),
-        rejected=tuple(judge.rejected),
+        quarantined=tuple(sorted(_quarantined(every), key=lambda bad: (bad.file, bad.line))),
+        rejected=tuple(bad for parsed in every for bad in parsed.rejected),
     )
 
 
-def _files(source: Path) -> list[tuple[str, Path]]:
+def _files(source: Path) -> list[Source]:
     """Files of a source, each with the name that messages use."""
+    found = [source]
     if source.is_dir():
         inner = experience_folder(source)
         folder = inner if inner.is_dir() else source
-        found = list(list_segments(folder).values())
-        found += sorted(folder.glob("*.json"))
+        found = [*list_segments(folder).values(), *sorted(folder.glob("*.json"))]
         if not found:
             raise InputError(
                 "the folder holds no experience",
                 where=str(source),
                 remedy="name a home, a folder of segments (.jsonl) or of older logs (.json)",
             )
-        return [(str(path), path) for path in found]
-    if not source.exists():
+    elif not source.exists():
         raise InputError(
             "no such file or folder",
             where=str(source),
             remedy="name a segment (.jsonl), a folder of segments, or an older log (.json)",
         )
-    return [(str(source), source)]
+    return [Source(str(path), path, path.stat().st_size) for path in found]
 
 
-def _parse(data: bytes, label: str, origin: str) -> Iterator[Found | BadLine]:
-    if is_array(data):
-        return parse_array(data, label, origin)
-    return parse_lines(data, label)
+def _parse_all(files: Sequence[Source], origin: str, lore: Lore) -> Iterator[Parsed]:
+    """Files in their order, read by several processes where there is much to read."""
+    cores = min(len(files), len(os.sched_getaffinity(0)))
+    if cores == 1 or sum(source.size for source in files) < PARALLEL_BYTES:
+        for source in files:
+            yield parse_source(source, origin, lore)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(
+        cores, mp_context=context, initializer=_prepare, initargs=(origin, lore)
+    ) as pool:
+        yield from pool.map(_parse_here, files)
+
+
+_PREPARED: dict[str, tuple[str, Lore]] = {}
+
+
+def _prepare(origin: str, lore: Lore) -> None:
+    """Keep in a process of the pool what every file needs."""
+    _PREPARED["all"] = (origin, lore)
+
+
+def _parse_here(source: Source) -> Parsed:
+    origin, lore = _PREPARED["all"]
+    return parse_source(source, origin, lore)
+
+
+def _quarantined(every: Sequence[Parsed]) -> Iterator[BadLine]:
+    """Doubted records, those against the best baseline of the same merge included."""
+    libraries: dict[Task, float] = {}
+    for parsed in every:
+        yield from parsed.doubted
+        for task, time in parsed.libraries.items():
+            libraries[task] = min(time, libraries.get(task, time))
+    for parsed in every:
+        for task, after_ns, number in parsed.undecided:
+            why = beyond_library(after_ns, libraries.get(task))
+            if why:
+                yield BadLine(file=parsed.source.label, line=number, reason=why)
 
 
 class _Sink:
-    """Takes entries that the home lacks and appends them to a segment of their origin."""
+    """Takes records that the home lacks and appends them to a segment of their origin."""
 
-    def __init__(self, home: Path, origin: str) -> None:
+    def __init__(self, home: Path) -> None:
         self.home = home
-        self.origin = origin
         self.added = self.duplicates = 0
         self._held = _held(home)
         self._writers: dict[str, SegmentWriter] = {}
@@ -146,26 +174,25 @@ class _Sink:
         for writer in self._writers.values():
             writer.close()
 
-    def add(self, found: Found, data: bytes) -> None:
-        """Take the record if it is new here. A known one may bring a smaller origin."""
-        entry = found.entry
-        origin = entry.origin or self.origin
-        key = bytes.fromhex(entry.id)
-        held = self._held.get(key)
-        if held is not None:
-            self.duplicates += 1
-            if held <= origin:
-                return
-        else:
-            self.added += 1
-        self._held[key] = origin
-        line = data[found.start : found.start + found.length]
-        if not CANONICAL.match(line) or not entry.origin:
-            line = write_line(Entry(id=entry.id, origin=origin, record=entry.record))[:-1]
-        self._waiting.setdefault(origin, []).append(line + b"\n")
-        self._bytes += len(line)
-        if self._bytes > BATCH_BYTES:
-            self._flush()
+    def add(self, parsed: Parsed) -> None:
+        """Take what is new. A record that is known may bring a smaller origin."""
+        data = b""
+        for index, origin in enumerate(parsed.origins):
+            key = parsed.key(index)
+            held = self._held.get(key)
+            if held is not None:
+                self.duplicates += 1
+                if held <= origin:
+                    continue
+            else:
+                self.added += 1
+            self._held[key] = origin
+            data = data or read_bytes(parsed.source.path)
+            line = parsed.line(index, data)
+            self._waiting.setdefault(origin, []).append(line + b"\n")
+            self._bytes += len(line)
+            if self._bytes > BATCH_BYTES:
+                self._flush()
 
     def _flush(self) -> None:
         for origin, lines in self._waiting.items():
@@ -198,42 +225,3 @@ def _held(home: Path) -> dict[bytes, str]:
             if known is None or origin < known:
                 found[key] = origin
     return found
-
-
-class _Judge:
-    """Remembers what a merge rejects, and which records are not believed."""
-
-    def __init__(self, lore: Lore) -> None:
-        self.rejected: list[BadLine] = []
-        self._lore = lore
-        self._doubted: list[BadLine] = []
-        self._libraries: dict[Task, float] = {}
-        self._open: list[tuple[Task, float, str, int]] = []
-
-    def judge(self, found: Found, label: str) -> None:
-        """Doubt one record by itself; keep what a library baseline may yet tell."""
-        record = found.entry.record
-        if isinstance(record, (Mask, Unmask, Replication)):
-            return
-        outcome = self._lore.resolve(plain_outcome(found.entry))
-        why = self._lore.doubt(outcome, {})
-        if why:
-            self._doubted.append(BadLine(file=label, line=found.number, reason=why))
-            return
-        if not outcome.dims:
-            return
-        task = task_of(outcome)
-        if outcome.baseline_ns is not None:
-            known = self._libraries.get(task, outcome.baseline_ns)
-            self._libraries[task] = min(known, outcome.baseline_ns)
-        elif outcome.after_ns is not None:
-            self._open.append((task, outcome.after_ns, label, found.number))
-
-    def quarantined(self) -> tuple[BadLine, ...]:
-        """All of them, those against the best baseline of the same merge included."""
-        for task, after_ns, label, number in self._open:
-            why = beyond_library(after_ns, self._libraries.get(task))
-            if why:
-                self._doubted.append(BadLine(file=label, line=number, reason=why))
-        self._open.clear()
-        return tuple(sorted(self._doubted, key=lambda bad: (bad.file, bad.line)))

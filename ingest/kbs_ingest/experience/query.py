@@ -11,9 +11,9 @@ from typing import Literal
 
 import msgspec
 
-from kbs_engine.experience.records import Mask, Record, Unmask
+from kbs_engine.experience.records import CANONICAL, Mask, Record, Unmask
 from kbs_engine.outcomes import Outcome
-from kbs_ingest.experience.lines import CANONICAL, BadLine, raw_lines, read_bytes, read_record
+from kbs_ingest.experience.lines import BadLine, raw_lines, read_bytes, read_record
 from kbs_ingest.experience.lore import Lore
 from kbs_ingest.experience.places import experience_folder, list_segments
 from kbs_ingest.experience.view import ON_HOST, Mark, Scan, Seen, hidden_by

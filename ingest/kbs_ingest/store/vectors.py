@@ -87,9 +87,13 @@ def write_chunks(
 
 
 def write_outcomes(folder: Path, outcomes: Any) -> None:
-    """Create the table of outcomes from an Arrow table of id, method, text and vector."""
+    """Create the table of outcomes from an Arrow table of id, method, text and vector.
+
+    It has no index of words: searches of the log read its segments, and building one takes
+    longer than everything else that ingest does with a large log.
+    """
     if outcomes.num_rows:
-        _connect(folder).create_table("outcomes", data=outcomes).create_fts_index("text")
+        _connect(folder).create_table("outcomes", data=outcomes)
 
 
 def stored_vectors(folder: Path) -> dict[str, list[float]]:

@@ -1,0 +1,107 @@
+"""What cannot be true is doubted; what is merely large is not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbs_engine.experience import Physics, doubt
+from kbs_engine.experience.quarantine import physics_of
+from kbs_ingest.experience import Lore, merge
+from tests.experience.records import entries, outcome
+from tests.experience.test_merge_laws import _write
+
+CHIP = Physics(
+    chip="test",
+    bandwidth_bytes_per_s=1e12,
+    cache_bytes=1e6,
+    ops_per_s={"fp16": 1e14, "fp8": 2e14},
+    empty_launch_ns=2000.0,
+)
+
+
+def over_v0(factor, after_ns=60_000.0, **changes):
+    return outcome(gain=1 - 1 / factor, before_ns=after_ns * factor, after_ns=after_ns, **changes)
+
+
+@pytest.mark.parametrize("factor", [1.02, 11.0, 11.72, 700.0, 731.0])
+@pytest.mark.parametrize("verified", [True, False])
+def test_honest_factors_over_a_naive_v0_are_believed(factor, verified):
+    assert doubt(over_v0(factor, verified=verified), CHIP) is None
+    bare = outcome(gain=1 - 1 / factor, before_ns=None, after_ns=None, verified=verified)
+    assert doubt(bare, CHIP) is None
+
+
+def test_an_honest_record_near_the_floor_is_believed():
+    found = over_v0(11, after_ns=110_000.0, bytes_in=51e6, bytes_out=51e6)  # floor: 100 us
+    assert doubt(found, CHIP) is None
+    assert doubt(over_v0(2, after_ns=96_000.0, bytes_in=51e6, bytes_out=51e6), CHIP) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [
+        (over_v0(11, after_ns=50_000.0, bytes_in=51e6, bytes_out=51e6), "physics floor of 100000"),
+        (over_v0(2, after_ns=900.0), "shorter than any launch"),
+        (over_v0(2, kernel="gemm", flops=1e12, dims={}), "physics floor"),
+        (over_v0(2, kernel="gemm", dims={"m": 8192, "n": 8192, "k": 8192}), "physics floor"),
+        (over_v0(2, floor_ns=90_000.0), "that it states"),
+        (over_v0(2, baseline="torch-compile", baseline_ns=7e5), "11.7 times as fast as torch"),
+        (outcome(metrics_after={"dram_pct": 300.0}), "dram_pct is 300 %"),
+        (outcome(gain=0.9), "claims 10 times, its own times say 1.33"),
+        (outcome(gain=-0.1, before_ns=None, after_ns=None), "called effective"),
+        (outcome(verdict="harmful", gain=0.2, before_ns=None), "called harmful"),
+        (outcome(gain=1 - 1e-6, before_ns=None, after_ns=None), "without the times"),
+    ],
+)
+def test_what_cannot_be_true_is_doubted_with_its_reason(found, told):
+    assert told in (doubt(found, CHIP) or "")
+
+
+def test_a_kernel_that_may_skip_work_has_no_floor_of_counted_work():
+    found = over_v0(2, kernel="sparse", flops=1e12, bytes_in=51e6, bytes_out=51e6, dims={})
+    assert doubt(found, CHIP) is None
+
+
+def test_what_a_host_timed_is_not_held_against_a_gpu():
+    assert doubt(over_v0(2, after_ns=300.0, device="host"), CHIP) is None
+
+
+def test_an_unknown_chip_doubts_only_what_contradicts_itself():
+    assert doubt(over_v0(11, after_ns=1.0, kernel="gemm", flops=1e12)) is None
+    assert doubt(outcome(gain=0.9)) is not None
+
+
+def test_the_best_baseline_of_the_task_holds_for_records_that_state_none(tmp_path):
+    """Whichever file comes first: the view does not depend on the order."""
+    honest = outcome(baseline="flashinfer", baseline_ns=7e5, after_ns=100_000.0, before_ns=2e5,
+                     gain=0.5, measurement="h")  # fmt: skip
+    poison = outcome(after_ns=60_000.0, measurement="p")
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, record in zip(files, (honest, poison), strict=True):
+        _write(path, entries(record))
+    for name, order in (("one", files), ("two", files[::-1])):
+        report = merge(tmp_path / name, order, lore=Lore(), origin="me")
+        (bad,) = report.quarantined
+        assert bad.file == str(files[1])
+        assert "11.7 times as fast" in bad.reason
+
+
+def test_a_baseline_that_somebody_made_up_hurts_nobody_else():
+    slow_library = {("transpose", "h100_sxm", "", '{"M":4096,"N":4096}'): 1.0}
+    assert Lore().doubt(outcome(), slow_library) is None
+
+
+def test_bounds_of_a_real_chip_come_from_its_page(chip):
+    found = physics_of(chip("h100_sxm"))
+    assert found.bandwidth_bytes_per_s == pytest.approx(3.35e12, rel=0.02)
+    assert found.ops_per_s["fp16"] == pytest.approx(989e12, rel=0.02)
+    assert found.cache_bytes == pytest.approx(50e6, rel=0.05)
+    assert found.empty_launch_ns is not None
+
+
+@given(st.floats(1.0, 900.0), st.floats(1e4, 1e9))
+def test_a_consistent_record_above_every_floor_is_never_doubted(factor, after_ns):
+    found = doubt(over_v0(factor, after_ns=after_ns + 1), CHIP)
+    assert found is None or found == "called effective at a gain of 0"
