@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kbs_engine.errors import MeasurementError, UsageError
 from kbs_engine.gate import Inspectors, check_version
 from kbs_engine.run import RunFolder
 from kbs_engine.run.memories import Memory
@@ -145,8 +146,6 @@ def test_one_iteration_written_by_somebody(tmp_path):
 
 
 def test_submissions_that_make_no_sense_are_refused(tmp_path):
-    from kbs_engine.errors import UsageError
-
     case, run, home = CASES["agent"], tmp_path / "run", tmp_path / "home"
     kbs(home, "loop", "init", *case.arguments(f"recorded:{case.recording}", run))
     good = str(KERNELS / "agent_host" / "submitted.py")
@@ -187,12 +186,13 @@ def test_finalize_now_and_extend_later(tmp_path):
     first = kbs_json(home, "optimize", *arguments)
     assert first["ended"] == "iterations_done"
     assert len(first["versions"]) == 2
+    assert (run / "final_report.md").exists()
     kbs(home, "loop", "extend", str(run), "-n", "1")
-    with pytest.raises(Exception, match="no recording"):
-        # the final benchmark of the shorter run took a block number of its own
-        kbs_json(home, "loop", "resume", str(run))
+    with pytest.raises(MeasurementError, match="final benchmark: no recording"):
+        kbs_json(home, "loop", "resume", str(run))  # a second benchmark was never recorded
     state = RunFolder.open(run).state()
-    assert len(state.versions) >= 2
+    assert len(state.versions) == 3
+    assert state.settings.iterations == 2
 
 
 def test_restart_masks_half_of_the_middle_and_never_the_best(faster, tmp_path):
@@ -211,8 +211,6 @@ def test_restart_masks_half_of_the_middle_and_never_the_best(faster, tmp_path):
 
 
 def test_set_refuses_what_is_no_setting(faster):
-    from kbs_engine.errors import UsageError
-
     _, run = faster
     with pytest.raises(UsageError, match="colour is no setting"):
         kbs(run.parent / "home", "loop", "set", str(run), "--set", "colour=3")
