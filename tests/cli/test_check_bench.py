@@ -21,40 +21,56 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def recorded(kbs, files, tmp_path_factory):
+    """One live bench and one live check of a wrong kernel; the rest is replayed from them."""
+    folder = tmp_path_factory.mktemp("recording")
+    live = (*files_of(files), "--device", "host", "--record", folder / "rec", "--json")
+    bench = kbs("bench", files / "good.py", *live, *SHORT, "--output-dir", folder / "out",
+                at=folder / "home")  # fmt: skip
+    wrong = kbs("check", files / "wrong.py", *live, at=folder / "home")
+    return folder, bench, wrong
+
+
+def files_of(files):
+    return ("--ref", files / "ref.py", "--language", "triton", "--N=200")
+
+
+SHORT = (
+    "--num-trials", "6", "--process-pairs", "1", "--warmup-ms", "0", "--num-warmup", "1",
+    "--baselines", "pytorch-eager,flashinfer",
+)  # fmt: skip
+
+
 @pytest.fixture
-def run(kbs, files, tmp_path):
-    def call(verb, kernel, *options, ref="ref.py", device="host"):
-        return kbs(
-            verb, files / kernel, "--ref", files / ref, "--language", "triton",
-            "--device", device, *options, at=tmp_path / "home",
-        )  # fmt: skip
+def replay(kbs, files, recorded, tmp_path):
+    device = ("--device", f"recorded:{recorded[0] / 'rec'}")
+
+    def call(verb, kernel, *options):
+        return kbs(verb, files / kernel, *files_of(files), *device, *options, at=tmp_path)
 
     return call
 
 
-def test_a_right_kernel_is_told_with_its_tolerance(run):
-    ran = run("check", "good.py", "--N=200", "--rounds", "3")
+def test_a_right_kernel_is_told_with_its_tolerance(replay):
+    ran = replay("check", "good.py")
     assert ran.code == 0, ran.err
-    assert "PASS  3 rounds" in ran.out
+    assert "PASS  10 rounds" in ran.out
     assert "derived from fp32" in ran.out
-    assert "says anything about a GPU" in ran.out
 
 
-def test_a_wrong_kernel_is_exit_1_with_reason_and_remedy(run):
-    ran = run("check", "wrong.py", "--dims", "N=200", "--json")
+def test_a_wrong_kernel_is_exit_1_with_reason_and_remedy(recorded, replay):
+    ran = recorded[2]
     assert ran.code == 1
     assert ran.json["correct"] is False
     assert ran.json["reason"] == "wrong_result"
     assert "largest error" in ran.json["detail"]
     assert ran.json["provenance"]["device"] == "host"
-    text = run("check", "wrong.py", "--dims", "N=200").out
-    assert "FAIL  wrong_result: values differ" in text
+    assert "FAIL  wrong_result: values differ" in replay("check", "wrong.py").out
 
 
-def test_bench_writes_its_files_and_the_documented_shape(run, tmp_path):
-    ran = run("bench", "good.py", "--N=200", "--num-trials", "6", "--process-pairs", "1",
-              "--warmup-ms", "0", "--num-warmup", "1", "--baselines", "pytorch-eager,flashinfer",
-              "--output-dir", tmp_path / "out", "--json")  # fmt: skip
+def test_bench_writes_its_files_and_the_documented_shape(recorded):
+    folder, ran, _ = recorded
     assert ran.code == 0, ran.err
     found = ran.json
     assert found["correct"] is True
@@ -68,26 +84,29 @@ def test_bench_writes_its_files_and_the_documented_shape(run, tmp_path):
     assert library["median_ns"] is None
     assert "takes no baseline" in library["detail"]
     assert found["best_baseline"] == "pytorch-eager"
-    assert json.loads((tmp_path / "out/benchmark.json").read_text()) == found
-    page = (tmp_path / "out/benchmark.md").read_text()
+    assert any("nothing here says anything about a GPU" in note for note in found["notes"])
+    assert json.loads((folder / "out/benchmark.json").read_text()) == found
+    page = (folder / "out/benchmark.md").read_text()
     assert "Correctness: PASS" in page
     assert "| pytorch-eager |" in page
     assert "good.py (triton)" in page
 
 
-def test_a_wrong_kernel_is_not_timed(run, tmp_path):
-    ran = run("bench", "wrong.py", "--N=200", "--output-dir", tmp_path / "out")
+def test_a_recorded_bench_is_the_same_bench(recorded, replay):
+    live = recorded[1].json
+    again = replay("bench", "good.py", *SHORT, "--json").json
+    assert {**again, "notes": live["notes"]} == live
+
+
+def test_a_wrong_kernel_is_not_timed(replay, tmp_path):
+    ran = replay("bench", "wrong.py", "--output-dir", tmp_path / "out")
     assert ran.code == 1
     assert "FAIL  wrong_result" in ran.out
     assert "## Times" not in (tmp_path / "out/benchmark.md").read_text()
 
 
-def test_what_was_recorded_is_replayed_without_the_device(run, tmp_path):
-    options = ("--N=100", "--rounds", "2", "--json")
-    first = run("check", "good.py", *options, "--record", tmp_path / "rec")
-    again = run("check", "good.py", *options, device=f"recorded:{tmp_path / 'rec'}")
-    assert first.json == again.json
-    missing = run("check", "good.py", "--N=101", "--json", device=f"recorded:{tmp_path / 'rec'}")
+def test_what_was_not_recorded_is_an_error_that_names_the_job(replay):
+    missing = replay("check", "good.py", "--rounds", "3", "--json")
     assert missing.code == 2
     assert "no recording of this check job (good.py" in missing.error["message"]
 
@@ -114,8 +133,9 @@ def test_calls_that_cannot_work_say_what_can(kbs, files, tmp_path, options, told
     assert told in ran.err
 
 
-def test_a_reference_without_setup_takes_the_kernels_own_with_a_warning(run):
-    ran = run("check", "good.py", "--N=64", "--rounds", "2", ref="bare.py")
+def test_a_reference_without_setup_takes_the_kernels_own_with_a_warning(kbs, files, tmp_path):
+    ran = kbs("check", files / "good.py", "--ref", files / "bare.py", "--language", "triton",
+              "--device", "host", "--N=64", "--rounds", "2", at=tmp_path)  # fmt: skip
     assert ran.code == 0, ran.err
     assert "give --setup BASELINE" in ran.out
 
