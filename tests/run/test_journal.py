@@ -175,3 +175,14 @@ def test_a_finished_job_is_found_again_and_its_answer_is_guarded(build):
     path.unlink()
     with pytest.raises(StoreError, match="is gone"):
         run.finished(job)
+
+
+def test_an_event_without_its_data_is_a_break_and_no_traceback(run_at):
+    path = run_at / "events.jsonl"
+    path.write_text(
+        path.read_text().replace('"sha256":', '"sha999":').replace("job_kind", "kind_of")
+    )
+    with RunFolder.open(run_at) as run:
+        assert run.journal.verify() is not None
+        assert run.journal.artifacts() == {}
+        assert run.journal.finished_jobs() == {}

@@ -168,7 +168,7 @@ class RunFolder:
 
     def _note(self, path: Path, sha256: str) -> None:
         name = self.relative(path)
-        if self.journal.artifacts().get(name) != sha256:
+        if self.journal.artifact(name) != sha256:
             self.journal.append("artifact", path=name, sha256=sha256)
 
     # jobs
@@ -192,7 +192,7 @@ class RunFolder:
             StoreError: The journal says that it finished, and its answer is gone or changed.
         """
         key = job_or_key if isinstance(job_or_key, str) else job_or_key.key
-        row = self.journal.finished_jobs().get(key)
+        row = self.journal.finished_job(key)
         if row is None:
             return None
         path = self.paths.result(key)

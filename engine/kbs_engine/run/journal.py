@@ -22,6 +22,8 @@ from kbs_engine.errors import StoreError
 from kbs_engine.jobs import AnyJob, Job, Result
 from kbs_engine.run.events import GENESIS, Break, Event, Finished, Head, decoded, result_hash
 
+_FINISHED = frozenset({"job_key", "job_kind", "result_sha256", "failed", "gpu_time_s"})
+
 
 def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
@@ -38,6 +40,8 @@ class Journal:
         self.head_file = head_file
         self._now = now
         self._events: list[Event] = []
+        self._finished: dict[str, Finished] = {}
+        self._artifacts: dict[str, str] = {}
         self._writing = False
         self.healed = ""
         """What was cut off when the journal was opened for writing; empty for nothing."""
@@ -72,6 +76,7 @@ class Journal:
         event = msgspec.structs.replace(event, hash=event.digest())
         self._write_line(msgspec.json.encode(event) + b"\n")
         self._events.append(event)
+        self._index(event)
         self._remember()
         return event
 
@@ -108,18 +113,7 @@ class Journal:
 
     def finished_jobs(self) -> dict[str, Finished]:
         """Every finished job by its key; the last answer counts."""
-        found = {}
-        for event in self.of_kind("job_finished"):
-            data = event.data
-            found[data["job_key"]] = Finished(
-                job_key=data["job_key"],
-                kind=data["job_kind"],
-                result_sha256=data["result_sha256"],
-                seq=event.seq,
-                failed=data["failed"],
-                gpu_time_s=data["gpu_time_s"],
-            )
-        return found
+        return dict(self._finished)
 
     def jobs(self) -> dict[str, AnyJob]:
         """Every job that was ever started, by its key."""
@@ -136,7 +130,15 @@ class Journal:
 
     def artifacts(self) -> dict[str, str]:
         """The last recorded hash of every artifact, by its path in the run folder."""
-        return {e.data["path"]: e.data["sha256"] for e in self.of_kind("artifact")}
+        return dict(self._artifacts)
+
+    def finished_job(self, job_key: str) -> Finished | None:
+        """One finished job, or None."""
+        return self._finished.get(job_key)
+
+    def artifact(self, path: str) -> str | None:
+        """The last recorded hash of one artifact, or None."""
+        return self._artifacts.get(path)
 
     def verify(self) -> Break | None:
         """The first place where the chain does not hold, or None."""
@@ -199,6 +201,26 @@ class Journal:
         """Take what decodes, up to the first line that does not."""
         events = map(decoded, self._lines())
         self._events = [event for event in takewhile(lambda e: e is not None, events) if event]
+        for event in self._events:
+            self._index(event)
+
+    def _index(self, event: Event) -> None:
+        """Keep what is looked up at every step of a long run.
+
+        An event that lacks what it should say was changed: ``verify`` tells where.
+        """
+        data = event.data
+        if event.kind == "artifact" and {"path", "sha256"} <= data.keys():
+            self._artifacts[data["path"]] = data["sha256"]
+        elif event.kind == "job_finished" and data.keys() >= _FINISHED:
+            self._finished[data["job_key"]] = Finished(
+                job_key=data["job_key"],
+                kind=data["job_kind"],
+                result_sha256=data["result_sha256"],
+                seq=event.seq,
+                failed=data["failed"],
+                gpu_time_s=data["gpu_time_s"],
+            )
 
     def _lines(self) -> list[bytes]:
         """Whole lines; a torn last one is not among them."""
