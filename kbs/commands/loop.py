@@ -13,6 +13,7 @@ from kbs.context import Context, pass_context
 from kbs.looping.options import run_options, take_run
 from kbs.measuring.dims import FREE_DIMS
 from kbs.measuring.options import FILE, take_task, task_options
+from kbs_engine.loop.actions import Stage
 
 RUN = click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path, file_okay=False))
 DEVICE = click.option("--device", default="", help="Go on with this device instead of the run's.")
@@ -53,7 +54,7 @@ def init(context: Context, *, kernel: Path, **options: Any) -> None:
         click.get_current_context().exit(1)
 
 
-def _stage(name: str, stage: str, doc: str, shows: str) -> None:
+def _stage(name: str, stage: Stage, doc: str, shows: str) -> None:
     """A verb that goes on to the end of one stage and shows what it wrote."""
 
     @RUN

@@ -23,44 +23,34 @@ from kbs_engine.run import RunFolder
 from kbs_engine.run.memories import parse_setting
 from kbs_engine.run.records import Settings
 
-WRITES: dict[str, int] = {"roofline": 0, "plan": 0, "branch": 1, "verify": 1, "ablate": 1}
-"""To which version a stage belongs: the one that stands, or the one that follows it."""
+OF_THE_NEWEST = ("roofline", "plan")
+"""Stages of the newest version; the others belong to the one that is made from it."""
 
 
 def run_stage(
-    context: Context, root: Path, *, stage: str, shows: str, device: str, record: Path | None
+    context: Context, root: Path, *, stage: Stage, shows: str, device: str, record: Path | None
 ) -> None:
-    """Go on to the end of a stage where it is not done yet, and show what it wrote."""
+    """Go on to the end of a stage where it is not done yet, and show what it wrote.
+
+    Raises:
+        UsageError: The run has ended before it ever came to this stage.
+    """
     with open_run(context, root) as run:
-        number = max((row.version for row in run.state().versions), default=0)
-        place = _newest(run, shows, number)
-        if place is None or not _over(run, stage):
-            wanted: Stage = msgspec.convert(stage, Stage)
-            after = number - 1 + WRITES[stage] if place is None else number
-            went = drive(context, run, device=device, record=record,
-                         until=stage_ends(wanted, after=min(after, number)))  # fmt: skip
+        state = run.state()
+        newest = max((row.version for row in state.versions), default=0)
+        target = newest if stage in OF_THE_NEWEST else newest + 1
+        place = run.version(target).root / shows
+        if not place.exists() and not state.ended:
+            until = stage_ends(stage, after=target - 1)
+            went = drive(context, run, device=device, record=record, until=until)
             if went.waiting and not context.json:
                 click.echo(went.waiting, err=True)
-            number = max((row.version for row in run.state().versions), default=0)
-            place = _newest(run, shows, number + 1) or place
-    if place is None:
+        while not place.exists() and target > 0:
+            target -= 1
+            place = run.version(target).root / shows
+    if not place.exists():
         raise UsageError(f"the run has no {shows} yet", where=str(root), remedy="kbs loop next")
     _show(context, place)
-
-
-def _newest(run: RunFolder, shows: str, number: int) -> Path | None:
-    """The file or folder of the newest version that has it."""
-    for version in range(number + 1, -1, -1):
-        place = run.version(version).root / shows
-        if place.exists():
-            return place
-    return None
-
-
-def _over(run: RunFolder, stage: str) -> bool:
-    """Whether nothing of this stage is left to do: the run has ended."""
-    del stage
-    return bool(run.state().ended)
 
 
 def _show(context: Context, place: Path) -> None:
