@@ -1,6 +1,6 @@
 """How long a large experience log takes: merge, ingest, and a cold recommendation.
 
-    python benchmarks/experience.py --records 1000000 --origins 50
+    PYTHONPATH=engine:ingest:backends:. python benchmarks/experience.py --records 1000000
 
 Every step runs as a process of its own, through the command line, as a user runs it. Records
 are made up with a fixed seed (nothing of them is a measurement of a kernel); each has the
@@ -23,13 +23,12 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / part) for part in ("", "engine", "ingest", "backends")]
-
 from kbs_engine.experience import Entry, record_id, write_line
 from kbs_engine.outcomes import Outcome, dims_class
 from kbs_engine.vocabulary import LIMITERS
 from kbs_ingest.wiki.load import load_wiki
+
+ROOT = Path(__file__).resolve().parent.parent
 
 METRICS = (
     "dram_pct", "l2_pct", "l1_pct", "compute_pct", "memory_pct", "fma_pct", "alu_pct", "lsu_pct",
@@ -38,6 +37,7 @@ METRICS = (
 FAMILIES = ("gemm", "softmax", "attention", "reduction", "elementwise", "transpose")
 CHIPS = (("h100_sxm", "sm_90a"), ("a100_sxm_80gb", "sm_80"), ("b200", "sm_100a"))
 RUNS_FOR_MEDIAN = 5
+NOISE = 0.02
 
 
 def made_up(methods: list[str], origin: str, count: int, seed: int) -> Iterator[bytes]:
@@ -51,7 +51,7 @@ def made_up(methods: list[str], origin: str, count: int, seed: int) -> Iterator[
         dims = {"M": 2 ** rng.randint(6, 14), "N": 2 ** rng.randint(6, 14)}
         record = Outcome(
             method=rng.choice(methods),
-            verdict="effective" if gain > 0.02 else "harmful" if gain < -0.02 else "ineffective",
+            verdict="effective" if gain > NOISE else "harmful" if gain < -NOISE else "ineffective",
             kernel=rng.choice(FAMILIES),
             language=rng.choice(("cuda-cpp", "triton")),
             chip=chip, arch=arch, limiter=rng.choice(LIMITERS), dtype="fp16", dims=dims,
@@ -63,10 +63,14 @@ def made_up(methods: list[str], origin: str, count: int, seed: int) -> Iterator[
             metrics_after={name: round(rng.uniform(1, 95), 3) for name in METRICS},
             tunables={"BLOCK": 128, "STAGES": 3}, run=f"run_{number // 12}", version="v1",
             source_hash=f"{rng.getrandbits(256):064x}", device="cuda", driver="580.95",
-            machine=rng.choice(machines), date=f"2026-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
+            machine=rng.choice(machines), date=day(rng),
             measurement=str(uuid.UUID(int=rng.getrandbits(128), version=4)),
         )  # fmt: skip
         yield write_line(Entry(id=record_id(record), origin=origin, record=record))
+
+
+def day(rng: random.Random) -> str:
+    return f"2026-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
 
 
 def make(folder: Path, records: int, origins: int) -> int:

@@ -75,12 +75,18 @@ def add(context: Context, *, file: Path | None, origin: str | None, **options: A
     A record needs its two verdicts, --correct or --incorrect and --integrity or
     --no-integrity; without them it is refused.
     """
-    from kbs.experience.adding import json_object, outcome_of_options, records_of_file
+    from kbs.experience.adding import (
+        json_object,
+        outcome_of_options,
+        records_of_file,
+        require,
+    )
     from kbs_ingest.experience import append
 
     if file is not None:
         records = records_of_file(file)
     else:
+        require(options)
         for name in ("dims", "metrics_before", "metrics_after", "tunables"):
             if options[name] is not None:
                 options[name] = json_object(options[name], f"--{name.replace('_', '-')}")

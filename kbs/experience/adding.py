@@ -84,19 +84,23 @@ def _record(value: Any, where: str) -> Record:
     return found
 
 
+def require(options: dict[str, Any]) -> None:
+    """Refuse options without a verdict or without what identifies an outcome."""
+    for name in ("correct", "integrity"):
+        if options[name] is None:
+            raise UsageError(NO_VERDICTS, remedy=GIVE_VERDICTS)
+    for name in ("method", "verdict", "kernel", "language", "chip"):
+        if options[name] is None:
+            raise UsageError(f"--{name} is missing", remedy="see `kbs experience add --help`")
+
+
 def outcome_of_options(options: dict[str, Any], lore: Lore) -> Outcome:
     """The outcome that options describe.
 
     Raises:
-        UsageError: A verdict is missing, or the values contradict each other.
+        UsageError: The values are none, or contradict each other.
     """
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    for name in ("correct", "integrity"):
-        if name not in given:
-            raise UsageError(NO_VERDICTS, remedy=GIVE_VERDICTS)
-    for name in ("method", "verdict", "kernel", "language", "chip"):
-        if name not in given:
-            raise UsageError(f"--{name} is missing", remedy="see `kbs experience add --help`")
     fields = _times(given) | {
         "verdict": _verdict(given.pop("verdict")),
         "method": _method(given.pop("method"), lore),

@@ -77,7 +77,7 @@ def test_what_is_recorded_is_listed_searched_recommended_masked_and_exported(kbs
     assert (report["added"], report["rejected"]) == (3, [])
 
 
-def test_a_merge_tells_what_it_did(kbs, tmp_path):
+def test_a_merge_tells_what_it_did(kbs, mine, tmp_path):
     log = tmp_path / "log.json"
     poison = {
         **ENTRY,
@@ -88,7 +88,7 @@ def test_a_merge_tells_what_it_did(kbs, tmp_path):
     }
     honest = {**ENTRY, "speedup": 700.0, "metrics_before": {}, "metrics_after": {}}
     log.write_text(json.dumps([ENTRY, honest, poison, "words"], indent=0))
-    ran = kbs("--json", "experience", "merge", log, at=tmp_path / "home")
+    ran = kbs("--json", "experience", "merge", log, at=mine)
     assert ran.code == 0, ran.err
     found = ran.json
     assert (found["added"], found["duplicates"]) == (3, 0)
@@ -96,14 +96,14 @@ def test_a_merge_tells_what_it_did(kbs, tmp_path):
     assert bad["file"] == wrong["file"] == str(log)
     assert "without the times" in bad["reason"]
     assert wrong["reason"] == "not a JSON object"
-    again = kbs("--json", "experience", "merge", log, at=tmp_path / "home").json
+    again = kbs("--json", "experience", "merge", log, at=mine).json
     assert (again["added"], again["duplicates"]) == (0, 3)
-    text = kbs("experience", "merge", log, at=tmp_path / "home").out
+    text = kbs("experience", "merge", log, at=mine).out
     assert "0 added, 3 already here, 1 quarantined, 1 rejected" in text
 
 
-def test_stats_count_calibrate_and_plot(kbs, tmp_path):
-    home, path = tmp_path / "home", tmp_path / "log.jsonl"
+def test_stats_count_calibrate_and_plot(kbs, mine, tmp_path):
+    home, path = mine, tmp_path / "log.jsonl"
     rows = [
         outcome(measurement=str(n), method=f"method_{n % 4}", predicted_gain=(0.1, 0.3),
                 machine=f"m{n % 2}", date=f"2026-0{1 + n % 3}-01")
@@ -123,9 +123,9 @@ def test_stats_count_calibrate_and_plot(kbs, tmp_path):
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_an_exchange_is_told(kbs, tmp_path):
-    assert kbs(*ADD, *VERDICTS, at=tmp_path / "a").code == 0
-    ran = kbs("--json", "experience", "sync", tmp_path / "shared", at=tmp_path / "a")
+def test_an_exchange_is_told(kbs, mine, tmp_path):
+    assert kbs(*ADD, *VERDICTS, at=mine).code == 0
+    ran = kbs("--json", "experience", "sync", tmp_path / "shared", at=mine)
     assert len(ran.json["sent"]) == 1
     ran = kbs("experience", "sync", tmp_path / "shared", at=tmp_path / "b")
     assert "0 segments sent, 1 received" in ran.out
@@ -147,8 +147,8 @@ def test_an_exchange_is_told(kbs, tmp_path):
         (("sync", "nonsense://x"), 2, "is no object store"),
     ],
 )
-def test_what_cannot_be_done_is_told(kbs, tmp_path, arguments, code, told):
-    ran = kbs("experience", *arguments, at=tmp_path / "home")
+def test_what_cannot_be_done_is_told(kbs, arguments, code, told):
+    ran = kbs("experience", *arguments)
     assert ran.code == code
     assert told in ran.err.replace("\n", " ")
     assert "bug" not in ran.err
