@@ -15,6 +15,8 @@ from kbs_engine.run.benches import build_bench
 from kbs_engine.run.measured import ArmSummary, Bench, StatedComparison
 
 BASELINES = ("pytorch-eager", "torch-compile", "flashinfer")
+SHORT_NS = 50_000.0
+"""Kernels below it get a warning beside their times."""
 
 
 class Benched(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,7 +84,20 @@ def run_bench(
         version=0, name="bench", source_sha256=subject.source.sha256, checks=[check],
         blocks=blocks, settings=settings, noise=noise,
     )  # fmt: skip
-    return Benched(subject=subject, bench=bench, baselines=baselines, notes=measuring.notes)
+    notes = (*measuring.notes, *_short(bench))
+    return Benched(subject=subject, bench=bench, baselines=baselines, notes=notes)
+
+
+def _short(bench: Bench) -> tuple[str, ...]:
+    """A warning for a kernel so short that launch cost and noise show."""
+    own = bench.own()
+    if own is None or own.median_ns >= SHORT_NS:
+        return ()
+    text = (
+        f"the kernel takes {own.median_ns / 1000:.1f} µs: under {SHORT_NS / 1000:.0f} µs the "
+        "launch cost and the noise of the clock are a visible share of every figure"
+    )
+    return (text,)
 
 
 def bench_json(done: Benched) -> dict[str, Any]:
