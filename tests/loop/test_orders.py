@@ -1,0 +1,158 @@
+"""What people ask of a run between versions: other constraints, a fresh start, more, the end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbs.looping.beginning import RunOptions, begin
+from kbs.looping.driver import Driver
+from kbs.looping.progress import Quiet
+from kbs.looping.running import Wiring, wired
+from kbs.looping.writing import Writer
+from kbs.measuring.options import TaskOptions
+from kbs_engine.jobs import Job, Probe, TimingSettings
+from kbs_engine.loop.parts import Order
+from kbs_engine.results import Machine
+from kbs_engine.run import RunFolder
+from kbs_engine.run.memories import Memory
+from tests.loop.cases import CREATED, KERNELS
+from tests.loop.standin import StandIn
+
+REPORT = Path(__file__).parents[1] / "data" / "reports" / "h100_triton_torch.raw.csv"
+KERNEL = '''"""Three switches: the first helps, the second does nothing, the third does harm."""
+FIRST = False  # kbs:method single_pass_algorithm
+SECOND = False  # kbs:method hoist_invariants
+THIRD = False  # kbs:method recompute_instead_of_load
+
+
+def setup(M=8, **_):
+    return {"inputs": {"M": M}, "outputs": []}
+
+
+def run_kernel(**_):
+    pass
+'''
+
+
+class Host(StandIn):
+    """No compiler and no counters; times follow from the switches."""
+
+    def _value(self, job: Job) -> Any:
+        if isinstance(job, Probe):
+            return Machine(device="host", gpu="a CPU", counters_why_not="no GPU")
+        return super()._value(job)
+
+    def speed(self, text: str) -> float:
+        time = 1_000_000.0
+        time *= 0.5 if "FIRST = True" in text else 1.0
+        return time * (1.5 if "THIRD = True" in text else 1.0)
+
+
+def started(folder: Path, **options: Any) -> RunFolder:
+    kernel = folder / "kernel.py"
+    kernel.write_text(KERNEL)
+    return begin(
+        kernel,
+        TaskOptions(reference=KERNELS / "ref.py", dims={"M": 8}, language="triton"),
+        RunOptions(output=folder / "run", knowledge=False, templates=False, created_at=CREATED,
+                   timing=TimingSettings(trials=12), process_pairs=3, **options),
+    )  # fmt: skip
+
+
+def go(run: RunFolder) -> dict[str, Any]:
+    device = Host(run.blobs, REPORT)
+    world = wired(run, run.state().settings, Wiring(home=None, roots=(), remember=False))
+    try:
+        Driver(run, device, world, Writer(run), Quiet()).go()
+    finally:
+        device.close()
+    state: dict[str, Any] = json.loads(run.paths.state.read_text())
+    return state
+
+
+def order(run: RunFolder, **fields: Any) -> None:
+    run.journal.append("order", order=Order(**fields))
+
+
+@pytest.fixture
+def run(tmp_path):
+    with started(tmp_path, iterations=1, slots=1) as opened:
+        yield opened
+
+
+def test_verdicts_follow_from_what_the_switches_do(tmp_path):
+    with started(tmp_path, iterations=3, slots=1) as opened:
+        state = go(opened)
+    found = {row["method"]: row["verdict"] for row in state["verdicts"]}
+    assert found["single_pass_algorithm"] == "effective"
+    assert found.get("hoist_invariants", "ineffective") == "ineffective"
+    assert found.get("recompute_instead_of_load", "harmful") == "harmful"
+    assert state["best_version"] >= 1
+    best = next(row for row in state["versions"] if row["version"] == state["best_version"])
+    assert best["speedup_v0"] == pytest.approx(2.0, rel=0.02)
+
+
+def test_other_constraints_begin_an_epoch_with_v0_and_the_best_measured_again(run):
+    first = go(run)
+    assert first["ended"] == "iterations_done"
+    order(run, kind="set", changes={"dims": {"M": 16}}, reason="larger batches")
+    order(run, kind="extend", iterations=1)
+    state = go(run)
+    assert state["epoch"] == 1
+    assert [epoch["reason"] for epoch in state["epochs"]] == ["", "larger batches"]
+    again = next(row for row in state["versions"] if row["version"] == 2)
+    assert again["epoch"] == 1
+    assert again["sha256"] == next(
+        row["sha256"] for row in state["versions"] if row["version"] == first["best_version"]
+    )
+    bench = json.loads((run.root / "v2" / "bench.json").read_text())
+    assert len({arm["sha256"] for arm in bench["arms"]}) == 2
+    jobs = run.journal.jobs()
+    timed = [jobs[block["job_key"]] for block in bench["blocks"]]
+    assert {job.task.dims["M"] for job in timed} == {16}
+    assert state["settings"]["dims"] == {"M": 16}
+    assert state["best_version"] >= 2
+
+
+def test_a_masked_version_is_silent_when_the_next_is_planned(tmp_path):
+    with started(tmp_path, iterations=3, slots=1) as run:
+        before = go(run)
+        spent = [row for row in before["verdicts"] if row["verdict"] in ("ineffective", "harmful")]
+        assert spent
+        memory = Memory(run.paths.memory)
+        memory.set_mask([row["version"] for row in spent], masked=True)
+        order(run, kind="restart")
+        order(run, kind="extend", iterations=1)
+        after = go(run)
+    tried_again = {row["method"] for row in after["verdicts"][len(before["verdicts"]) :]}
+    assert tried_again & {row["method"] for row in spent}
+
+
+def test_without_knowledge_the_plan_is_what_the_source_offers(run):
+    go(run)
+    plan = json.loads((run.root / "v0" / "request.json").read_text())["plan"]
+    (method,) = plan["methods"]
+    assert "no measured cause asks for it" in method["evidence"]
+    evidence = (run.root / "v0" / "kbs_evidence.md").read_text()
+    assert "uses no knowledge" in evidence
+
+
+def test_a_budget_of_gpu_seconds_is_kept(tmp_path):
+    with started(tmp_path, iterations=9, slots=1, gpu_seconds=1.4) as run:
+        state = go(run)
+        assert state["ended"] == "budget_spent"
+        assert run.gpu_seconds() <= 1.4
+        assert 1 < len(state["versions"]) < 4
+
+
+def test_the_same_order_is_followed_once(run):
+    go(run)
+    order(run, kind="extend", iterations=1)
+    one = go(run)
+    two = go(run)
+    assert one["versions"] == two["versions"]
+    assert len(one["versions"]) == 3
