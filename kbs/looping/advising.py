@@ -51,6 +51,8 @@ def advise(ask: Advise, store: Store | None, blobs: BlobStore, marks: MarksRead)
     advices.sort(key=lambda row: -(row.diagnosis.time_ns or 0.0))
     pages = {method.id: method for method in store.methods()} if store else {}
     ranked = merge_ranked(advices)
+    if not profiles:
+        ranked = tuple(_assumed(row) for row in ranked)
     diagnoses = [row.diagnosis for row in advices]
     why_not = "" if profiles else ask.machine.counters_why_not or "the run reads no counters"
     offers = offered(marks, pages, gap=roofline.gap, tried=ask.tried)
@@ -74,6 +76,12 @@ def advise(ask: Advise, store: Store | None, blobs: BlobStore, marks: MarksRead)
         summary=ncu_summary(ask.version, profiles, diagnoses, why_not=why_not),
         details=ncu_details(ask.version, profiles, why_not=why_not),
     )  # fmt: skip
+
+
+def _assumed(row: Recommendation) -> Recommendation:
+    """Without counters no symptom is measured: what a method is wanted for says so."""
+    told = tuple(f"assumed, not measured: {text}" for text in row.triggers)
+    return msgspec.structs.replace(row, triggers=told)
 
 
 def find_chip(store: Store | None, name: str) -> Chip | None:

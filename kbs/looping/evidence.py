@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kbs_engine.recommendations import KernelAdvice
 from kbs_engine.roofs import Roofline
 from kbs_engine.run.records import EvidenceNote, Query, SelectedEvidence
+from kbs_engine.symptoms import Cause
 from kbs_engine.units import human_ns
 
 if TYPE_CHECKING:
@@ -98,5 +99,10 @@ def facts(advices: Sequence[KernelAdvice], roofline: Roofline, time_ns: float) -
     if roofline.gap is not None:
         rows.append(f"gap to the model {roofline.gap:.3f}")
     for advice in advices:
-        rows += [cause.message for cause in advice.diagnosis.causes]
+        rows += [said(cause) for cause in advice.diagnosis.causes]
     return tuple(rows)
+
+
+def said(cause: Cause) -> str:
+    """A cause in words; one that rests on no measured value says so first."""
+    return cause.message if cause.evidence else f"assumed, not measured: {cause.message}"

@@ -142,10 +142,10 @@ def test_without_knowledge_the_plan_is_what_the_source_offers(run):
 
 
 def test_a_budget_of_gpu_seconds_is_kept(tmp_path):
-    with started(tmp_path, iterations=9, slots=1, gpu_seconds=1.4) as run:
+    with started(tmp_path, iterations=9, slots=1, gpu_seconds=1.5) as run:
         state = go(run)
         assert state["ended"] == "budget_spent"
-        assert run.gpu_seconds() <= 1.4
+        assert run.gpu_seconds() <= 1.5
         assert 1 < len(state["versions"]) < 4
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kbs_engine.loop.ledger import Ledger
 
 
@@ -24,6 +26,10 @@ def proof_costs(ledger: Ledger) -> float:
     """GPU seconds of what follows a race: the champion beside two rivals, and the ablation."""
     settings = ledger.settings
     return unit_costs(ledger) * settings.process_pairs * (3 + settings.slots + 2)
+
+
+MARGIN: Final = 1.05
+"""Versions are not alike: a budget that was overrun is refused by the gate."""
 
 
 def next_costs(ledger: Ledger) -> float:
