@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 import yaml
 
 HERE = Path(__file__).parent
+
+
+class Vendor(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What stands for the vendor library: its name, and the baseline that calls it."""
+
+    name: str
+    arm: Literal["pytorch-eager", "flashinfer"] = "pytorch-eager"
 
 
 class CaseStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -20,6 +27,10 @@ class CaseStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     bound: str
     small: dict[str, Any]
     """Dims at which a CPU can run it."""
+    vendor: Vendor
+    title: str
+    """What is computed, for people."""
+    ref: str = "ref.py"
     permit: tuple[str, ...] = ()
     known: float | None = None
     """What an earlier tool is known to have reached over eager."""
@@ -30,7 +41,7 @@ class CaseStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def reference(self) -> Path:
-        return self.source.parent / "ref.py"
+        return self.source.parent / self.ref
 
     @property
     def language(self) -> str:

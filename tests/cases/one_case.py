@@ -1,0 +1,132 @@
+"""One case study from its naive kernel to its record, by the commands that anybody has."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from kbs_backends.device import open_device
+from kbs_engine.blobs import BlobStore
+from kbs_engine.jobs import SourceRef, Task, TimingSettings
+from tests.cases.case_list import CaseStudy
+from tests.cases.collect import collect
+from tests.cases.compare import Race, champion_of, search
+from tests.cases.records import CaseRecord
+
+DRY = ("-n", "1", "--branches", "2", "--rounds", "1", "--process-pairs", "1", "--warmup", "0",
+       "--trials", "4", "--slots", "1")  # fmt: skip
+"""What keeps a dry run short; it proves the script and nothing else."""
+DRY_BENCH = ("--num-trials", "4", "--process-pairs", "1", "--num-warmup", "0")
+DRY_TIMING = TimingSettings(warmup_calls=0, warmup_ms=0.0, trials=4)
+DRY_SECONDS = 0.5
+"""GPU seconds of a comparison in a dry run: one block."""
+
+
+class Ways(msgspec.Struct, frozen=True, kw_only=True):
+    """How the cases are run."""
+
+    device: str = "auto"
+    dry: bool = False
+    gpu_seconds: float = 90.0
+    iterations: int = 4
+    knowledge: bool = True
+    compare: tuple[str, ...] = ()
+
+    def optimize(self, case: CaseStudy) -> list[str]:
+        """Arguments of kbs for a case; without the folders of a recording, what repeats it."""
+        options = ["--gpu-seconds", f"{self.gpu_seconds:g}", "--device", self.device]
+        options += list(DRY) if self.dry else ["-n", str(self.iterations)]
+        if not self.knowledge:
+            options += ["--knowledge", "off"]
+        return ["optimize", *case.arguments(small=self.dry), *options]
+
+
+def run_case(
+    case: CaseStudy, ways: Ways, work: Path, *, date: str, keep: Callable[[CaseRecord], None]
+) -> CaseRecord:
+    """Optimize, bench v0 and the champion, compare; ``keep`` gets the record after each step.
+
+    Raises:
+        RuntimeError: ``kbs optimize`` failed; its words are in the message.
+    """
+    began = time.monotonic()
+    root, words = work / "run", ways.optimize(case)
+    kbs(*words, "--output", str(root), "--record", str(work / "recording"))
+    facts = {"date": date, "command": shown(words)}
+    record, champion = collect(case, root, {}, **facts, wall_s=time.monotonic() - began)
+    keep(record)
+    benches = _benches(case, ways, work, champion, improved=record.best_version > 0)
+    took = time.monotonic() - began
+    record, champion = collect(case, root, benches, **facts, wall_s=took)
+    keep(record)
+    for how in ways.compare:
+        row = _otherwise(case, ways, work, champion, how, record)
+        record = msgspec.structs.replace(record, compared=(*record.compared, row))
+        keep(record)
+    return record
+
+
+def _benches(
+    case: CaseStudy, ways: Ways, work: Path, champion: Path, *, improved: bool
+) -> dict[str, Path]:
+    """``kbs bench`` of the champion against every library, and of v0 where that is another."""
+    subjects = {"best": champion, **({"v0": case.source} if improved else {})}
+    found = {}
+    for name, kernel in subjects.items():
+        arms = "all" if name == "best" and not ways.dry else "pytorch-eager"
+        words = ["bench", str(kernel), *case.arguments(small=ways.dry)[1:], "--device", ways.device,
+                 "--baselines", arms, "--output-dir", str(work / f"bench_{name}")]  # fmt: skip
+        kbs(*words, *(DRY_BENCH if ways.dry else ()), codes=(0, 1))
+        found[name] = work / f"bench_{name}" / "benchmark.json"
+    return found
+
+
+def _otherwise(
+    case: CaseStudy, ways: Ways, work: Path, champion: Path, how: str, record: CaseRecord
+) -> object:
+    """The GPU seconds of the run spent by another search."""
+    blobs = BlobStore(work / f"blobs_{how}")
+    text = case.source.read_text(encoding="utf-8")
+    setup = SourceRef(sha256=blobs.put(text), language=case.language, name=case.source.name)
+    task = Task(
+        reference_sha256=blobs.put(case.reference.read_bytes()),
+        dims=case.small if ways.dry else case.dims,
+        permitted=case.permit,
+        setup=setup,
+    )
+    with open_device(ways.device, blobs) as device:
+        race = Race(
+            device=device,
+            blobs=blobs,
+            task=task,
+            champion=champion_of(champion, case.language, blobs),
+            seconds=DRY_SECONDS if ways.dry else record.gpu_seconds,
+            timing=DRY_TIMING if ways.dry else TimingSettings(),
+            rounds=1 if ways.dry else 10,
+            pairs=1 if ways.dry else 3,
+            cuda=record.device == "cuda",
+        )
+        return search(race, how)
+
+
+def kbs(*words: str, codes: tuple[int, ...] = (0,)) -> None:
+    """One command in a process of its own; its output goes where this process's goes."""
+    print(f"$ {shown(list(words))}", flush=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "kbs", "--quiet", *words], check=False, env=dict(os.environ)
+    )
+    if done.returncode not in codes:
+        raise RuntimeError(f"kbs {words[0]} ended with {done.returncode}")
+
+
+def shown(words: list[str]) -> str:
+    """The command as a person types it at the root of the repository."""
+    here = f"{Path.cwd()}{os.sep}"
+    return "kbs " + shlex.join(word.removeprefix(here) for word in words)
