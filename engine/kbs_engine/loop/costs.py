@@ -43,6 +43,6 @@ def next_costs(ledger: Ledger) -> float:
     if not unit:
         return 0.0
     if ledger.dearest:
-        return ledger.dearest + benchmark_costs(ledger)
+        return MARGIN * (ledger.dearest + benchmark_costs(ledger))
     race = unit * 2 * ledger.settings.branches
-    return race + proof_costs(ledger) + benchmark_costs(ledger)
+    return MARGIN * (race + proof_costs(ledger) + benchmark_costs(ledger))
