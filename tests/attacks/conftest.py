@@ -3,12 +3,7 @@
 import pytest
 
 from kbs_engine.blobs import BlobStore
-from tests.attacks.suite import Bench
-
-TIGHT = {
-    "load_s": 12.0, "call_s": 2.0, "memory_bytes": 512 << 20, "file_bytes": 64 << 20,
-    "folder_bytes": 128 << 20, "children": 8,
-}  # fmt: skip
+from tests.attacks.suite import TIGHT, Bench
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,8 @@
     python -m tests.attacks.record_gpu --out tests/attacks/recorded --repeats 3
 
 Writes ``<out>/<card>.json`` after every attack, so that a run that is cut short keeps what it
-has; attacks that are recorded already are skipped unless ``--again``. With ``--device host`` the
+has; what is recorded already is skipped unless it is named (``--only``)
+or all is wanted ``--again``. With ``--device host`` the
 same script records the host device. Exit status 1 when an attack got through or a twin was
 refused.
 """
@@ -27,12 +28,8 @@ from kbs_engine.results import Machine, read
 from kbs_ingest.wiki.load import load_wiki
 from tests.attacks.manifest import SMALL_DIMS, TWIN_TASKS, TWINS, Attack, attacks, needs_gpu
 from tests.attacks.recording import Recording, Row, load
-from tests.attacks.suite import FASTER_ON_HOST, Bench, Outcome, failure_of
+from tests.attacks.suite import FASTER_ON_HOST, TIGHT, Bench, Outcome, failure_of
 
-TIGHT = Limits(
-    load_s=20.0, call_s=5.0, memory_bytes=4 << 30, file_bytes=64 << 20, folder_bytes=128 << 20,
-    children=8,
-)  # fmt: skip
 FASTER_ON_GPU = 0.05
 
 
@@ -68,14 +65,14 @@ class _Recorder:
 
     def run(self) -> int:
         wanted = self._options.only
-        with self._open() as normal, self._open(limits=TIGHT) as tight:
+        with self._open() as normal, self._open(limits=Limits(**TIGHT)) as tight:
             for attack in attacks(*self._where):
                 if attack.file and (attack.id in wanted or not wanted):
                     self._attack(attack, tight if attack.tight else normal)
             for path in sorted(TWINS.iterdir()):
                 if path.suffix in (".py", ".cu") and (path.stem in wanted or not wanted):
                     self._twin(path, normal)
-        if self._options.switches:
+        if self._options.switches and not wanted:
             self._without()
         return 1 if self._wrong else 0
 
@@ -87,14 +84,16 @@ class _Recorder:
         return Bench(device, self._blobs, noise=FASTER_ON_HOST if host else FASTER_ON_GPU)
 
     def _attack(self, attack: Attack, device: LocalDevice) -> None:
-        if attack.id in self._rows:
+        if attack.id in self._rows and attack.id not in self._options.only:
             return
         outcome = _tried(lambda: self._bench(device).run(attack))
         self._keep(attack.id, "attack", [outcome], failure_of(attack, outcome))
 
     def _twin(self, path: Path, device: LocalDevice) -> None:
         stem = path.stem
-        if stem in self._rows or (self._options.device == "host" and needs_gpu(path)):
+        if (stem in self._rows and stem not in self._options.only) or (
+            self._options.device == "host" and needs_gpu(path)
+        ):
             return
         task = TWIN_TASKS.get(stem, "silu_bias")
         dims = SMALL_DIMS.get(stem) if self._options.device == "host" else None
@@ -112,8 +111,16 @@ class _Recorder:
                 for attack in attacks(*self._where):
                     key = f"{attack.id} without {defence}"
                     if attack.without == defence and key not in self._rows:
-                        outcome = _tried(lambda a=attack: self._bench(device).run(a))
+                        outcome = self._best_try(device, attack)
                         self._keep(key, "without", [outcome], None)
+
+    def _best_try(self, device: LocalDevice, attack: Attack) -> Outcome:
+        """Some attacks race with the owner: one success in three is a success of the attack."""
+        for _ in range(3):
+            outcome = _tried(lambda: self._bench(device).run(attack))
+            if outcome.code == "accepted":
+                break
+        return outcome
 
     def _keep(self, name: str, kind: str, outcomes: list[Outcome], wrong: str | None) -> None:
         self._rows[name] = Row(

@@ -17,6 +17,12 @@ SETTINGS = TimingSettings(trials=20, warmup_calls=4, warmup_ms=1.0)
 FASTER_ON_HOST = 0.5
 """The host's clock is noisy: a trick that pays shows as a multiple, not as some percent."""
 
+TIGHT: dict[str, Any] = {
+    "load_s": 20.0, "call_s": 5.0, "memory_bytes": 512 << 20, "file_bytes": 64 << 20,
+    "folder_bytes": 128 << 20, "children": 8,
+}  # fmt: skip
+"""Small limits, so that an attack on resources ends soon."""
+
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """How an attack or a twin ended."""

@@ -21,6 +21,15 @@ def got_through(attack, outcome) -> bool:
     return outcome.code == "accepted" and (outcome.faster or not attack.honest)
 
 
+def _best_try(bench, attack):
+    """Some attacks race with the owner: one success in three is a success of the attack."""
+    for _ in range(3):
+        outcome = bench.run(attack)
+        if got_through(attack, outcome):
+            break
+    return outcome
+
+
 SWITCHED = sorted({a.without for a in attacks("host") if a.without})
 
 
@@ -29,7 +38,7 @@ SWITCHED = sorted({a.without for a in attacks("host") if a.without})
 def test_without_it_an_attack_gets_through(defence, make_bench):
     bench = make_bench(off=(defence,))
     tried = [attack for attack in attacks("host") if attack.without == defence]
-    outcomes = {attack.id: bench.run(attack) for attack in tried}
+    outcomes = {attack.id: _best_try(bench, attack) for attack in tried}
     bench.device.close()
     shut = [a.id for a in tried if not got_through(a, outcomes[a.id])]
     assert not shut, {i: outcomes[i] for i in shut}

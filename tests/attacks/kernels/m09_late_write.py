@@ -1,9 +1,11 @@
-"""Writes the rest of its output after the clock has stopped, then is gone."""
+"""Changes its output after the clock has stopped, from threads that are soon gone."""
 
 import threading
 import time
 
 import torch
+
+_CALLS = [0]
 
 
 def setup(**dims):
@@ -11,10 +13,12 @@ def setup(**dims):
 
 
 def _rest(out):
-    time.sleep(0.0004)
+    time.sleep(0.004)
     out[0, 0] += 1.0
 
 
 def run_kernel(x, b, out, **_):
+    _CALLS[0] += 1
     out.copy_(x * torch.sigmoid(x) + b)
-    threading.Thread(target=_rest, args=(out,), daemon=True).start()
+    if _CALLS[0] in (2, 4, 6, 8):
+        threading.Thread(target=_rest, args=(out,), daemon=True).start()

@@ -19,7 +19,7 @@ def _tamper():
 
 def run_kernel(x, b, out, **_):
     _tamper()
-    end = time.perf_counter() + 0.012
+    end = time.perf_counter() + 0.040
     while time.perf_counter() < end:
         pass
     out.copy_(x * torch.sigmoid(x) + b)

@@ -30,6 +30,6 @@ def run_kernel(x, b, out, **_):
         _DONE.append(True)
         _detour()
     total = torch.zeros(())
-    for _ in range(400):
+    for _ in range(2000):
         total += torch.sigmoid(x).sum()
     out.copy_(x * torch.sigmoid(x) + b)

@@ -23,7 +23,7 @@ def setup(**dims):
 
 
 def run_kernel(x, b, out, **_):
-    end = time.perf_counter() + 0.012
+    end = time.perf_counter() + 0.040
     while time.perf_counter() < end:
         pass
     out.copy_(x * torch.sigmoid(x) + b)
