@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbs_engine.chance import Context, age_weight, chance_of, distance_weight
@@ -80,6 +80,7 @@ rows = st.builds(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(rows, max_size=12), st.randoms())
 def test_order_does_not_matter_and_bounds_hold(outcomes, random):
     found = chance_of(outcomes, HERE, as_of=AS_OF)

@@ -6,9 +6,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from kbs_ingest.store import ingest
 from tests.ingest.wiki_fixture import write_wiki
+
+settings.register_profile(
+    "busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("busy machine")  # how fast examples are made says nothing about kbs
 
 
 @pytest.fixture(scope="session")
