@@ -40,9 +40,7 @@ def source_of(text, language, method=""):
     """Return a text with everything known that a rewrite may ask for."""
     dims = dims_of(text)[0] if language == "triton" else CUDA_DIMS
     arch = "sm_100a" if method == "warp_specialization" else "sm_90a"
-    return RewriteSource(
-        text=text, language=language, arch=arch, dims=dims, permitted=("tf32",)
-    )
+    return RewriteSource(text=text, language=language, arch=arch, dims=dims, permitted=("tf32",))
 
 
 def run_all(jobs, how, folder):

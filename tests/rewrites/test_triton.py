@@ -22,7 +22,7 @@ def test_it_must_not_fire_and_says_why(method, path):
     answer = REWRITES[method].applies(source)
     assert not answer.ok
     assert answer.why
-    with pytest.raises(NotApplicableError, match="."):
+    with pytest.raises(NotApplicableError, match=r"\w"):
         REWRITES[method].apply(source)
 
 
