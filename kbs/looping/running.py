@@ -38,6 +38,7 @@ class Wiring(msgspec.Struct, frozen=True, kw_only=True):
     """Overrides the device of the settings: a run goes on where it is resumed."""
     record: Path | None = None
     remember: bool = True
+    """Whether outcomes go to the experience log; those of a replay never do."""
     proposer: Any = None
     """A ``kbs_engine.ports.Proposer`` of the caller's, in place of the settings' own."""
 
@@ -116,14 +117,15 @@ class _Lazy:
 def wired(run: RunFolder, settings: Settings, wiring: Wiring) -> Answers:
     """Everything that answers asks; recorded or replayed where the device is."""
     state = run.state()
-    folder = replayed(wiring.device or settings.device)
+    spec = wiring.device or settings.device
+    folder = replayed(spec)
     world: Answers = World(
         run=run,
         home=wiring.home,
         store=wiring.store if settings.extra.get("knowledge", True) else None,
         proposer=wiring.proposer or make_proposer(run, state, wiring.roots),
         inspectors=_inspectors(run, wiring, replaying=folder is not None),
-        remember=wiring.remember,
+        remember=wiring.remember and not spec.startswith("recorded:"),
     )
     if folder is not None:
         world = AskReplayer(world, folder, run.blobs, submitted=settings.proposer == "agent")

@@ -216,3 +216,8 @@ def test_set_refuses_what_is_no_setting(faster):
         kbs(run.parent / "home", "loop", "set", str(run), "--set", "colour=3")
     with pytest.raises(UsageError, match="settings make no sense"):
         kbs(run.parent / "home", "loop", "set", str(run), "--set", "slots=0")
+
+
+def test_a_replay_adds_nothing_to_the_experience_log(faster):
+    _, run = faster
+    assert not list((run.parent / "home").rglob("*.jsonl"))
