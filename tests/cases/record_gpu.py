@@ -66,7 +66,7 @@ def main(words: list[str] | None = None) -> int:
         why = _apart(case, chosen)
         if why:
             bad += 1
-            add_case(chosen.out, _broken(case, chosen, before, why), dry=chosen.dry)
+            add_case(chosen.out, broken(case, chosen, before, why), dry=chosen.dry)
         _tell(case, chosen, time.monotonic() - began)
     return 1 if bad else 0
 
@@ -128,7 +128,7 @@ def _record(case: CaseStudy, chosen: argparse.Namespace) -> CaseRecord | None:
     return rows.get(case.id)
 
 
-def _broken(
+def broken(
     case: CaseStudy, chosen: argparse.Namespace, before: CaseRecord | None, why: str
 ) -> CaseRecord:
     """What stands of a case that did not run to its end: its run, where that ended."""
