@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import json
+import shutil
 import zipfile
 from concurrent.futures import Future
 
@@ -24,6 +25,7 @@ from kbs_engine.results import ArmTimes, Checked, Machine, Round, Timed
 from kbs_engine.run import RunFolder
 from kbs_engine.run.records import VersionEntry, with_version
 from kbs_ingest.experience import Lore
+from tests.run import texts
 from tests.run.folder import Builder
 
 FILES = {"ref.py": b"def reference(): ...\n", "v0/kernel.py": b"# v0\n", "v2/kernel.py": b"# v2\n"}
@@ -233,3 +235,34 @@ def test_the_commands_tell_what_is_wrong(kbs, tmp_path):
         ran = kbs(*arguments, at=tmp_path / "home")
         assert ran.code == 2
         assert told in ran.err
+
+
+@pytest.mark.slow
+def test_a_host_measures_a_capsule_and_what_it_says_counts_for_nothing(kbs, home, tmp_path):
+    """The real device end to end: the champion is v0 with a comment, so the claim must fall."""
+    mine = tmp_path / "mine"
+    shutil.copytree(home, mine)
+    files = {
+        "ref.py": texts.REFERENCE.encode(),
+        "v0/kernel.py": texts.kernel().encode(),
+        "v1/kernel.py": (texts.kernel() + "\n# the same\n").encode(),
+    }
+    shas = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    v0, champion = (
+        SourceRef(sha256=shas[name], language="triton", name="kernel.py")
+        for name in ("v0/kernel.py", "v1/kernel.py")
+    )
+    manifest = msgspec.structs.replace(
+        CAPSULE, files=shas, v0=v0, champion=champion, check_rounds=5, process_pairs=1,
+        task=Task(reference_sha256=shas["ref.py"], dims={"n": 4096}, setup=v0),
+        timing=TimingSettings(method="host_time", trials=8, warmup_ms=1.0),
+    )  # fmt: skip
+    path = tmp_path / "claim.zip"
+    path.write_bytes(pack(manifest, files))
+    ran = kbs("--json", "replicate", path, "--device", "host", at=mine)
+    assert ran.code == 1, ran.err
+    assert (ran.json["verdict"], ran.json["device"]) == ("not replicated", "host")
+    assert ran.json["correct"]
+    assert kbs("--json", "experience", "stats", at=mine).json["replications"] == {
+        "not replicated": 1
+    }
