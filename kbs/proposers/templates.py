@@ -14,6 +14,7 @@ from kbs_engine.proposals import Candidate
 from kbs_engine.vocabulary import Language
 
 METHOD = "algorithmic_replacement"
+TF32 = "tf32_precision"
 
 
 class TemplateSource:
@@ -53,7 +54,7 @@ class TemplateSource:
             found = make_baseline(
                 load_reference(path, self.task.dims),
                 load_templates(self.roots),
-                languages=(self.language,),
+                languages=template_languages(self.language),
                 arch=self.arch,
                 device="cpu",
             )
@@ -61,12 +62,26 @@ class TemplateSource:
             self.why_not = "; ".join(found.tried) or "no template computes what the reference does"
             return None
         return Candidate(
-            text=found.text,
+            text=permitted_text(found.text, self.language, self.task),
             name=f"template {found.template}",
             methods=(METHOD,),
             note=f"starts from the template {found.template}",
             template=found.template,
         )
+
+
+def template_languages(language: Language) -> tuple[Language, ...]:
+    """Languages of the templates that a run of a language may start from, the best first."""
+    return ("cutlass", "cuda-cpp") if language == "cutlass" else (language,)
+
+
+def permitted_text(text: str, language: Language, task: Task) -> str:
+    """A template with TF32 exactly where the task permits it, where it has the switch."""
+    from kbs_backends.variants import read_marks, write_variant
+
+    if TF32 not in read_marks(text, language).methods():
+        return text
+    return write_variant(text, language, {}, {TF32: "tf32" in task.permitted})
 
 
 class NoTemplates(msgspec.Struct, frozen=True):

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import msgspec
 import yaml
 
+from kbs_engine.vocabulary import Language
+
 HERE = Path(__file__).parent
 
 
@@ -31,6 +33,8 @@ class CaseStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     title: str
     """What is computed, for people."""
     ref: str = "ref.py"
+    language: Language
+    """``cutlass`` is CUDA C++ whose templates may include CUTLASS."""
     permit: tuple[str, ...] = ()
     known: float | None = None
     """What an earlier tool is known to have reached over eager."""
@@ -43,15 +47,12 @@ class CaseStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def reference(self) -> Path:
         return self.source.parent / self.ref
 
-    @property
-    def language(self) -> str:
-        return "cuda-cpp" if self.kernel.endswith(".cu") else "triton"
-
     def arguments(self, *, small: bool = False) -> list[str]:
         """Kernel, reference, dims and permissions as every measuring command takes them."""
         dims = msgspec.json.encode(self.small if small else self.dims).decode()
         permits = [word for name in self.permit for word in ("--permit", name)]
-        return [str(self.source), "--ref", str(self.reference), "--dims", dims, *permits]
+        named = ["--language", self.language] if self.language == "cutlass" else []
+        return [str(self.source), "--ref", str(self.reference), "--dims", dims, *permits, *named]
 
 
 def case_studies() -> tuple[CaseStudy, ...]:

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from kbs.proposers.templates import template_languages
 from kbs_backends.device import LocalDevice
 from kbs_backends.tasks import load_reference
 from kbs_backends.templates import choose_templates, find_matches
@@ -19,7 +20,7 @@ from tests.conftest import WIKI
 
 CASES = case_studies()
 TRITON = [case for case in CASES if case.language == "triton"]
-CUDA = [case for case in CASES if case.language == "cuda-cpp"]
+CUDA = [case for case in CASES if case.language != "triton"]
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,6 @@ def test_a_template_of_its_language_fits_the_case(case):
         if hasattr(value, "dtype")
     }
     matches = find_matches(reference)
-    languages = ("cuda-cpp", "cutlass") if case.language == "cuda-cpp" else ("triton",)
+    languages = template_languages(case.language)
     choices = choose_templates(load_templates([WIKI]), matches, dtypes, languages=languages)
     assert [one for one in choices if not one.refused], choices

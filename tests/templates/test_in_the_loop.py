@@ -26,11 +26,16 @@ def opened(tmp_path):
     """A run of a case study on the host, and what answers its questions."""
     runs = []
 
-    def make(name: str, **options):
+    def make(name: str, *, permitted=(), **options):
         case = CASES[name]
         run = begin(
             case.source,
-            TaskOptions(reference=case.reference, dims=case.small, language="auto"),
+            TaskOptions(
+                reference=case.reference,
+                dims=case.small,
+                language=case.language,
+                permitted=permitted,
+            ),
             RunOptions(output=tmp_path / "run", device="host", knowledge=False, **options),
         )
         runs.append(run)
@@ -85,6 +90,16 @@ def test_a_branch_starts_from_a_template_and_is_labelled_so(opened, case, templa
     assert mine[0].source.tunables
     text = run.blobs.text(mine[0].source.sha256)
     assert ("solve(" if case.endswith("cuda") else "def run_kernel(") in text
+
+
+@pytest.mark.parametrize(("case", "on"), [("gemm_cuda_fp32", False), ("gemm_cuda_tf32", True)])
+def test_a_template_uses_tf32_exactly_where_the_task_permits_it(opened, case, on):
+    run, settings, world = opened(case, permitted=CASES[case].permit)
+    source, advice = advised(run, settings, world)
+    _, candidates = proposed(settings, world, source, advice)
+    mine = next(one for one in candidates if one.template)
+    assert mine.template == "matmul_tensor_cutlass"
+    assert mine.source.switches["tf32_precision"] is on
 
 
 def test_no_template_where_they_are_switched_off_or_one_is_in_already(opened):
