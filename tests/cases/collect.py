@@ -82,11 +82,20 @@ def collect(
 def _factors(view: RunView, benches: dict[str, Path]) -> tuple[dict[str, Factor], dict[str, str]]:
     """Speedups of the champion, and why a baseline has none.
 
-    Over v0 from the run's final benchmark, where both took turns; over the libraries from the
-    bench of the champion, and where there is none from the final benchmark too.
+    Over v0 from the run's final benchmark, where both took turns, or from the champion's own
+    timing beside v0 where a run came to no final benchmark; over the libraries from the bench of
+    the champion, and where there is none from the final benchmark too.
     """
     found: dict[str, Factor] = {}
     missing: dict[str, str] = {}
+    entry = view.state.version(view.state.best_version)
+    if entry is not None and entry.speedup_v0_low is not None:
+        found["over_v0"] = Factor(
+            ratio=entry.speedup_v0 or 0.0,
+            low=entry.speedup_v0_low,
+            high=entry.speedup_v0_high or 0.0,
+            verdict="faster" if view.state.improved else "within noise",
+        )
     bench, zero = view.benchmark, view.state.baseline_sha256
     for row in bench.comparisons if bench else ():
         name = "over_v0" if row.b == zero else BASELINES.get(row.b)

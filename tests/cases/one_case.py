@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 import msgspec
 
+from kbs.home import home_folder
 from kbs_backends.device import open_device
 from kbs_engine.blobs import BlobStore
 from kbs_engine.jobs import SourceRef, Task, TimingSettings
@@ -44,7 +46,7 @@ class Ways(msgspec.Struct, frozen=True, kw_only=True):
         options = ["--gpu-seconds", f"{self.gpu_seconds:g}", "--device", self.device]
         options += list(DRY) if self.dry else ["-n", str(self.iterations)]
         if not self.knowledge:
-            options += ["--knowledge", "off"]
+            options += ["--knowledge", "off", "--templates", "off"]
         return ["optimize", *case.arguments(small=self.dry), *options]
 
 
@@ -53,13 +55,24 @@ def run_case(
 ) -> CaseRecord:
     """Optimize, bench v0 and the champion, compare; ``keep`` gets the record after each step.
 
+    The home of the case is ``work/home``: today's index, and no outcomes of other cases, so that
+    a case gives the same whatever was run before it.
+
+    A run that was refused or broke off counts as far as it got, and says so.
+
     Raises:
-        RuntimeError: ``kbs optimize`` failed; its words are in the message.
+        RuntimeError: There is no index, or ``kbs optimize`` left no measured v0.
     """
     began = time.monotonic()
+    copy_index(work / "home")
     root, words = work / "run", ways.optimize(case)
-    kbs(*words, "--output", str(root), "--record", str(work / "recording"))
+    record_to = ("--output", str(root), "--record", str(work / "recording"))
+    code = kbs(*words, *record_to, home=work / "home", codes=range(256))
+    if code and not (root / "v0" / "bench.json").is_file():
+        raise RuntimeError(f"kbs optimize ended with {code}")
     facts = {"date": date, "command": shown(words)}
+    if code:
+        facts["incomplete"] = f"kbs optimize ended with {code}"
     record, champion = collect(case, root, {}, **facts, wall_s=time.monotonic() - began)
     keep(record)
     benches = _benches(case, ways, work, champion, improved=record.best_version > 0)
@@ -83,7 +96,7 @@ def _benches(
         arms = "all" if name == "best" and not ways.dry else "pytorch-eager"
         words = ["bench", str(kernel), *case.arguments(small=ways.dry)[1:], "--device", ways.device,
                  "--baselines", arms, "--output-dir", str(work / f"bench_{name}")]  # fmt: skip
-        kbs(*words, *(DRY_BENCH if ways.dry else ()), codes=(0, 1))
+        kbs(*words, *(DRY_BENCH if ways.dry else ()), home=work / "home", codes=(0, 1))
         found[name] = work / f"bench_{name}" / "benchmark.json"
     return found
 
@@ -116,14 +129,23 @@ def _otherwise(
         return search(race, how)
 
 
-def kbs(*words: str, codes: tuple[int, ...] = (0,)) -> None:
+def copy_index(home: Path) -> None:
+    """A home of its own with the index of the user's, and nothing else."""
+    index = home_folder(None) / "index"
+    if not (index / "CURRENT").is_file():
+        raise RuntimeError(f"{index} is no index: run `kbs ingest` first, or set KBS_HOME")
+    shutil.copytree(index, home / "index")
+
+
+def kbs(*words: str, home: Path, codes: Container[int] = (0,)) -> int:
     """One command in a process of its own; its output goes where this process's goes."""
     print(f"$ {shown(list(words))}", flush=True)
     done = subprocess.run(
-        [sys.executable, "-m", "kbs", "--quiet", *words], check=False, env=dict(os.environ)
+        [sys.executable, "-m", "kbs", "--home", str(home), "--quiet", *words], check=False
     )
     if done.returncode not in codes:
         raise RuntimeError(f"kbs {words[0]} ended with {done.returncode}")
+    return done.returncode
 
 
 def shown(words: list[str]) -> str:

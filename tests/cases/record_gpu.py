@@ -33,6 +33,7 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.cases.record_gpu", description=__doc__)
     parser.add_argument("out", type=Path, help="cases.json to write")
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="cases; default all")
+    parser.add_argument("--missing", action="store_true", help="only cases without a record")
     parser.add_argument("--compare", default="", help="random,autotune: the same budget otherwise")
     parser.add_argument("--knowledge", choices=("on", "off"), default="on")
     parser.add_argument("--gpu-seconds", type=float, default=90.0, help="budget of each case")
@@ -60,6 +61,8 @@ def main(words: list[str] | None = None) -> int:
     if chosen.one:
         _one(wanted[0], chosen)
         return 0
+    if chosen.missing:
+        wanted = [case for case in wanted if (old := _record(case, chosen)) is None or old.error]
     bad = 0
     for case in wanted:
         began, before = time.monotonic(), _record(case, chosen)
@@ -118,7 +121,12 @@ def _one(case: CaseStudy, chosen: argparse.Namespace) -> None:
         finally:
             name = case.id if ways.knowledge else f"{case.id}_without_knowledge"
             with tarfile.open(chosen.out.parent / f"{name}.txz", "w:xz") as archive:
-                archive.add(work, arcname=case.id)
+                archive.add(work, arcname=case.id, filter=_kept)
+
+
+def _kept(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Everything of a case but the copy of the index; its outcomes stay."""
+    return None if entry.name.split("/")[1:3] == ["home", "index"] else entry
 
 
 def _record(case: CaseStudy, chosen: argparse.Namespace) -> CaseRecord | None:

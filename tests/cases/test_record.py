@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,7 @@ from tests.cases import record_gpu
 from tests.cases.case_list import case_studies
 from tests.cases.collect import collect
 from tests.cases.compare import Race, champion_of, search
-from tests.cases.one_case import Ways
+from tests.cases.one_case import Ways, copy_index
 from tests.cases.records import CaseRecord, add_case, read_recording
 from tests.loop.cases import CASES
 from tests.loop.replaying import kbs_json
@@ -53,6 +54,20 @@ def test_a_record_is_read_from_the_run_folder(replayed):
     assert row.variants >= len(list((replayed / "v1" / "branches").iterdir()))
 
 
+def test_a_run_without_its_final_benchmark_counts_as_far_as_it_got(replayed, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(replayed, run)
+    (run / "benchmark.json").unlink()
+    whole, _ = collect(CASE, replayed, {}, date="2026-01-05")
+    row, _ = collect(CASE, run, {}, date="2026-01-05", incomplete="kbs optimize ended with 1")
+    state = json.loads((run / "state.json").read_text())
+    entry = state["versions"][row.best_version]
+    assert (row.over_v0.ratio, row.over_v0.low) == (entry["speedup_v0"], entry["speedup_v0_low"])
+    assert row.over_eager is None
+    assert (row.best_ns, row.incomplete) == (state["best_ns"], "kbs optimize ended with 1")
+    assert row.gains == whole.gains
+
+
 def test_a_bench_of_the_champion_gives_the_library_factors(replayed, tmp_path):
     bench = tmp_path / "benchmark.json"
     fast = {"speedup": 1.5, "ci95": [1.4, 1.6], "verdict": "faster"}
@@ -64,7 +79,10 @@ def test_a_bench_of_the_champion_gives_the_library_factors(replayed, tmp_path):
     assert row.not_compared == {"flashinfer": "not_available: not installed"}
 
 
-def test_a_case_that_breaks_loses_no_other(tmp_path, capsys):
+def test_a_case_that_breaks_loses_no_other(tmp_path, capsys, monkeypatch):
+    (tmp_path / "home" / "index").mkdir(parents=True)
+    (tmp_path / "home" / "index" / "CURRENT").write_text("gen-000001")
+    monkeypatch.setenv("KBS_HOME", str(tmp_path / "home"))
     out = tmp_path / "cases.json"
     kept = CaseRecord(id="gemm_triton", date="2026-01-05", device="cuda", v0_ns=1.0)
     add_case(out, kept, dry=False)
@@ -75,6 +93,28 @@ def test_a_case_that_breaks_loses_no_other(tmp_path, capsys):
     assert "kbs optimize ended with 2" in found[CASE.id].error
     assert "/nowhere" in (tmp_path / CASE.id / "log.txt").read_text()
     assert "no result" in capsys.readouterr().out
+
+
+def test_a_home_without_an_index_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("KBS_HOME", str(tmp_path))
+    with pytest.raises(RuntimeError, match="run `kbs ingest` first"):
+        copy_index(tmp_path / "home")
+
+
+def test_without_knowledge_there_are_no_templates_either():
+    words = Ways(knowledge=False).optimize(CASE)
+    assert words[words.index("--knowledge") + 1] == words[words.index("--templates") + 1] == "off"
+
+
+def test_missing_takes_only_cases_without_a_record(tmp_path, monkeypatch):
+    out = tmp_path / "cases.json"
+    for study in case_studies()[1:]:
+        error = "it broke" if study.id == CASE.id else ""
+        add_case(out, CaseRecord(id=study.id, date="", device="cuda", error=error), dry=False)
+    ran = []
+    monkeypatch.setattr(record_gpu, "_apart", lambda case, chosen: ran.append(case.id) or "")
+    record_gpu.main([str(out), "--missing"])
+    assert ran == [case_studies()[0].id, CASE.id]
 
 
 def test_what_a_broken_bench_leaves_is_the_run(tmp_path):
