@@ -8,18 +8,11 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO
 
 import duckdb
 
 from kbs_engine.chance import (
-    ANYWHERE,
-    HALF_LIFE_DAYS,
-    NEAR,
-    SAME_ARCH,
-    UNDATED,
-    UNDECIDED,
-    UNVERIFIED,
     Context,
     Tallies,
     Tally,
@@ -40,39 +33,8 @@ from kbs_ingest.experience.view import (
     targets_of,
     votes_of,
 )
+from kbs_ingest.store.evidence_sql import COUNTS, NEAREST, TALLIES
 from kbs_ingest.store.experience import StoredOutcome, read_marks
-
-WEIGHTS: Final = f"""
-    SELECT method, machine, verdict, gain,
-        CASE WHEN arch = $arch AND kernel = $family AND language = $language
-                  AND limiter = $limiter THEN {NEAR}
-             WHEN arch = $arch THEN {SAME_ARCH} ELSE {ANYWHERE} END
-        * CASE WHEN day IS NULL THEN {UNDATED}
-               ELSE pow(0.5, greatest(0, date_diff('day', day, $as_of::DATE)) / {HALF_LIFE_DAYS})
-          END
-        * CASE WHEN verified THEN 1.0 ELSE {UNVERIFIED} END AS w
-    FROM outcomes WHERE doubt = '' AND NOT list_contains($stale, segment)
-        AND id NOT IN (SELECT unnest($gone::VARCHAR[]))
-"""  # noqa: S608 - own numbers
-NEAREST: Final = f"""
-    SELECT segment, line, start, length FROM outcomes
-    WHERE method = $method AND verdict = 'effective' AND doubt = ''
-        AND NOT list_contains($stale, segment)
-        AND id NOT IN (SELECT unnest($gone::VARCHAR[]))
-    ORDER BY CASE WHEN arch = $arch AND kernel = $family AND language = $language
-                  AND limiter = $limiter THEN {NEAR}
-             WHEN arch = $arch THEN {SAME_ARCH} ELSE {ANYWHERE} END DESC,
-        gain DESC NULLS LAST, id LIMIT $limit
-"""  # noqa: S608 - own numbers
-TALLIES: Final = f"""
-    SELECT method, machine, count(*), count(*) FILTER (verdict = 'effective'),
-        sum(w), max(w),
-        coalesce(sum(w) FILTER (verdict = 'effective'), 0),
-        coalesce(sum(w) FILTER (verdict NOT IN ('effective', '{UNDECIDED}')), 0),
-        coalesce(sum(w * gain) FILTER (verdict = 'effective' AND gain IS NOT NULL), 0),
-        coalesce(sum(w) FILTER (verdict = 'effective' AND gain IS NOT NULL), 0)
-    FROM ({WEIGHTS}) GROUP BY method, machine
-"""  # noqa: S608 - own numbers
 
 
 class Experience:
@@ -108,7 +70,6 @@ class Experience:
                 "language": context.language,
                 "limiter": context.limiter,
                 "as_of": as_of,
-                **self._out,
             },
         )
         found: dict[str, dict[str, Tally]] = {}
@@ -125,8 +86,7 @@ class Experience:
 
     def all(self, method: str | None = None) -> list[StoredOutcome]:
         """Every outcome that counts, by id; votes of replications included."""
-        where = "doubt = '' AND NOT list_contains($stale, segment)"
-        kept = self._read(f"{where} AND {_NOT_GONE}", self._out)
+        kept = self._read(COUNTS, {})
         items = [*kept, *self._live, *self._votes]
         return sorted(
             (item for item in items if method in (None, item.outcome.method)),
@@ -135,8 +95,7 @@ class Experience:
 
     def tried_on(self, source_hash: str) -> list[Outcome]:
         """Outcomes of one source."""
-        where = "source_hash = $source AND doubt = '' AND NOT list_contains($stale, segment)"
-        kept = self._read(f"{where} AND {_NOT_GONE}", {"source": source_hash, **self._out})
+        kept = self._read(f"source_hash = $source AND {COUNTS}", {"source": source_hash})
         live = [item for item in self._live if item.outcome.source_hash == source_hash]
         return [item.outcome for item in (*kept, *live)]
 
@@ -151,7 +110,6 @@ class Experience:
                 "language": place.language,
                 "limiter": place.limiter,
                 "limit": limit,
-                **self._out,
             },
         )
         live = [i for i in self._live if i.outcome.method == method and i.outcome.helped]
@@ -170,9 +128,8 @@ class Experience:
         if not wanted:
             return {}
         kept = self._read(
-            "doubt = '' AND NOT list_contains($stale, segment) "
-            "AND id IN (SELECT unnest($wanted::VARCHAR[]))",
-            {"wanted": sorted(wanted), "stale": self._stale},
+            f"{COUNTS} AND id IN (SELECT unnest($wanted::VARCHAR[]))",
+            {"wanted": sorted(wanted)},
         )
         live = [item for item in self._live if item.id in wanted]
         return {item.id: item.outcome for item in (*kept, *live)}
@@ -212,7 +169,15 @@ class Experience:
         return self.read(rows)
 
     def _rows(self, query: str, parameters: Mapping[str, Any]) -> list[Any]:
-        return self._connection.execute(query, dict(parameters)).fetchall()
+        given = dict(parameters)
+        out = COUNTS
+        if self._stale:  # a million rows are compared with a list only where there is one
+            out += " AND NOT list_contains($stale, segment)"
+            given["stale"] = self._stale
+        if self._gone:
+            out += " AND id NOT IN (SELECT unnest($gone::VARCHAR[]))"
+            given["gone"] = sorted(self._gone)
+        return self._connection.execute(query.replace(COUNTS, out), given).fetchall()
 
     @cached_property
     def _lore(self) -> Lore:
@@ -252,11 +217,6 @@ class Experience:
         return hidden_by(self._marks)
 
     @cached_property
-    def _out(self) -> dict[str, Any]:
-        """Parameters that leave out what is stale or masked."""
-        return {"stale": self._stale, "gone": sorted(self._gone)}
-
-    @cached_property
     def _live(self) -> list[StoredOutcome]:
         seen = [item for item in self._scan[0] if item.id not in self._gone]
         known = self._known([item.id for item in seen])
@@ -271,11 +231,11 @@ class Experience:
     def _known(self, ids: Sequence[str]) -> set[str]:
         if not ids:
             return set()
-        rows = self._rows(
+        rows = self._connection.execute(
             "SELECT id FROM outcomes WHERE id IN (SELECT unnest($ids::VARCHAR[])) "
             "AND NOT list_contains($stale, segment)",
             {"ids": list(ids), "stale": self._stale},
-        )
+        ).fetchall()
         return {id_ for (id_,) in rows}
 
     @cached_property
@@ -285,9 +245,6 @@ class Experience:
             StoredOutcome(id=vote, segment=mark.segment, line=mark.line, outcome=outcome)
             for vote, (mark, outcome) in votes_of(self._marks, outcomes, self._gone).items()
         ]
-
-
-_NOT_GONE: Final = "id NOT IN (SELECT unnest($gone::VARCHAR[]))"
 
 
 def _tally(parts: Sequence[Any]) -> Tally:

@@ -1,0 +1,47 @@
+"""The queries behind ``evidence``: weights of ``kbs_engine.chance`` over columns."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kbs_engine.chance import (
+    ANYWHERE,
+    HALF_LIFE_DAYS,
+    NEAR,
+    SAME_ARCH,
+    UNDATED,
+    UNDECIDED,
+    UNVERIFIED,
+)
+
+COUNTS: Final = "doubt = '' /* counts */"
+"""What counts in the index; ``_rows`` adds what newer segments took out since."""
+
+WEIGHTS: Final = f"""
+    SELECT method, machine, verdict, gain,
+        CASE WHEN arch = $arch AND kernel = $family AND language = $language
+                  AND limiter = $limiter THEN {NEAR}
+             WHEN arch = $arch THEN {SAME_ARCH} ELSE {ANYWHERE} END
+        * CASE WHEN day IS NULL THEN {UNDATED}
+               ELSE pow(0.5, greatest(0, date_diff('day', day, $as_of::DATE)) / {HALF_LIFE_DAYS})
+          END
+        * CASE WHEN verified THEN 1.0 ELSE {UNVERIFIED} END AS w
+    FROM outcomes WHERE {COUNTS}
+"""  # noqa: S608 - own numbers
+NEAREST: Final = f"""
+    SELECT segment, line, start, length FROM outcomes
+    WHERE method = $method AND verdict = 'effective' AND {COUNTS}
+    ORDER BY CASE WHEN arch = $arch AND kernel = $family AND language = $language
+                  AND limiter = $limiter THEN {NEAR}
+             WHEN arch = $arch THEN {SAME_ARCH} ELSE {ANYWHERE} END DESC,
+        gain DESC NULLS LAST, id LIMIT $limit
+"""  # noqa: S608 - own numbers
+TALLIES: Final = f"""
+    SELECT method, machine, count(*), count(*) FILTER (verdict = 'effective'),
+        sum(w), max(w),
+        coalesce(sum(w) FILTER (verdict = 'effective'), 0),
+        coalesce(sum(w) FILTER (verdict NOT IN ('effective', '{UNDECIDED}')), 0),
+        coalesce(sum(w * gain) FILTER (verdict = 'effective' AND gain IS NOT NULL), 0),
+        coalesce(sum(w) FILTER (verdict = 'effective' AND gain IS NOT NULL), 0)
+    FROM ({WEIGHTS}) GROUP BY method, machine
+"""  # noqa: S608 - own numbers
