@@ -79,6 +79,18 @@ def test_it_fires_behind_a_switch_that_keeps_the_rest(method, path):
     assert REWRITES[method].applies(again).why == "it has been applied already"
 
 
+def test_constants_stand_above_a_decorator_that_follows_the_imports_at_once():
+    text = first("aligned_access_hint").read_text()
+    dense = text.replace(text[text.index("DEVICE = ") : text.index("@triton.jit")], "")
+    dense = dense.replace("language as tl\n\n", "language as tl\n")
+    assert "language as tl\n@triton.jit" in dense
+    for method in ("aligned_access_hint", "mask_elision"):
+        source = msgspec.structs.replace(source_of(text, "triton"), text=dense)
+        lines = REWRITES[method].apply(source).splitlines()
+        switch = next(n for n, line in enumerate(lines) if f"kbs:method {method}" in line)
+        assert switch < next(n for n, line in enumerate(lines) if line.startswith("@triton"))
+
+
 def variants():
     jobs = []
     for method, path in FIRES:

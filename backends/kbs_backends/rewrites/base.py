@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
 
-from kbs_backends.variants import MarkError
+from kbs_backends.variants import MarkError, read_marks
+from kbs_backends.variants.records import OverlapError
 from kbs_engine.vocabulary import Dtype, Language
 
 Dim = int | float | str | bool
@@ -98,9 +100,22 @@ class ModuleRewrite(msgspec.Struct, frozen=True):
         return self._rewritten(source).text
 
     def _rewritten(self, source: RewriteSource) -> Rewritten:
-        if f"kbs:method {self.method}" in source.text:
+        if re.search(rf"kbs:method {self.method}\b", source.text):
             raise NotApplicableError("it has been applied already")
         try:
-            return self.rewrite(source)
+            done = self.rewrite(source)
         except MarkError as problem:
             raise NotApplicableError(f"the source cannot be read: {problem}") from problem
+        except OverlapError as problem:
+            raise NotApplicableError(f"its changes fall into each other: {problem}") from problem
+        self._require_readable(done.text, source)
+        return done
+
+    def _require_readable(self, text: str, source: RewriteSource) -> None:
+        """Refuse a result that does not parse or has lost a mark: wrong code is worse than none."""
+        try:
+            methods = read_marks(text, source.language).methods()
+        except MarkError as problem:
+            raise NotApplicableError(f"the result cannot be read: {problem}") from problem
+        if not methods.get(self.method, False):
+            raise NotApplicableError("the result has no switch for it")

@@ -92,13 +92,17 @@ class Edit(msgspec.Struct, frozen=True):
     text: str
 
 
+class OverlapError(ValueError):
+    """Two edits change the same bytes."""
+
+
 def apply_edits(text: str, edits: list[Edit]) -> str:
     """Return ``text`` with all ``edits`` done; offsets are those of the old text.
 
     Insertions at one place keep the order in which they are given.
 
     Raises:
-        ValueError: Two edits overlap.
+        OverlapError: Two edits overlap.
     """
     data = text.encode()
     parts: list[bytes] = []
@@ -106,7 +110,7 @@ def apply_edits(text: str, edits: list[Edit]) -> str:
     for edit in sorted(edits, key=lambda one: (one.start, one.end)):
         if edit.start < position:
             msg = f"edits overlap at byte {edit.start}"
-            raise ValueError(msg)
+            raise OverlapError(msg)
         parts += [data[position : edit.start], edit.text.encode()]
         position = edit.end
     parts.append(data[position:])

@@ -7,6 +7,7 @@ from tree_sitter import Node
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.cuda.draft import CudaDraft
 from kbs_backends.rewrites.cuda.view import LISTS, Launch, View, view_of
+from kbs_backends.variants import read_marks
 from kbs_backends.variants.cuda_tree import enclosing_function
 from kbs_backends.variants.literals import read_c
 from kbs_backends.variants.ranges import thread_values
@@ -19,10 +20,13 @@ def rewrite(source: RewriteSource) -> Rewritten:
     view = view_of(source.text)
     draft = CudaDraft(view, METHOD)
     reasons: list[str] = []
+    marked = {t.line for t in read_marks(source.text, "cuda-cpp").tunables if t.kind == "mark"}
     found: dict[int, tuple[Node, str]] = {}
     for launch in view.launches:
         literal = _literal(view, launch)
         reason = _refusal(view, launch, literal)
+        if literal is not None and literal.end_point.row + 1 in marked:
+            reason = f"the threads of {launch.kernel} are a tunable already"
         if literal is None or reason:
             reasons.append(reason)
         else:

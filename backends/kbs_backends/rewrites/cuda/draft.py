@@ -5,6 +5,7 @@ from __future__ import annotations
 from kbs_backends.rewrites.base import Rewritten
 from kbs_backends.rewrites.cuda.view import View
 from kbs_backends.rewrites.draft import Draft
+from kbs_backends.variants.records import Edit
 
 _PREFIX = "KBS_"
 
@@ -37,7 +38,9 @@ class CudaDraft(Draft):
     def finish(self, what: str) -> Rewritten:
         """Add the switch and return the new source."""
         switch = f"#define {self.switch} 1  // kbs:method {self.method}"
-        self.insert(self._place(), "\n".join(["", switch, *self._lines, ""]))
+        place = self._place()
+        text = "\n".join(["", switch, *self._lines, ""])
+        self.edits.insert(0, Edit(place, place, text))  # before a change at the same place
         return Rewritten(self.done(), what)
 
     def _place(self) -> int:

@@ -9,6 +9,7 @@ import libcst as cst
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.triton.draft import TritonDraft
 from kbs_backends.rewrites.triton.view import Launch, View, view_of, walk
+from kbs_backends.variants import read_marks
 from kbs_backends.variants.python_scan import inner_literal
 from kbs_backends.variants.ranges import launch_values
 
@@ -21,11 +22,15 @@ def rewrite(source: RewriteSource) -> Rewritten:
     draft = TritonDraft(view, METHOD)
     literals: dict[tuple[int, int], tuple[str, str]] = {}
     reasons: list[str] = []
+    marked = {t.line for t in read_marks(source.text, "triton").tunables if t.kind == "mark"}
     for launch in view.launches:
         if view.kernels[launch.kernel].autotuned:
             reasons.append(f"{launch.kernel} is autotuned: its configurations choose")
             continue
         for name, literal in _sizes(view, launch, reasons):
+            if view.tree.end_line(literal) in marked:
+                reasons.append(f"{name} is a tunable already")
+                continue
             literals[view.tree.span(literal)] = (name, launch.kernel)
     names = [name for name, _ in literals.values()]
     for span, (name, kernel) in literals.items():

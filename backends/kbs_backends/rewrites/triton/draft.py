@@ -7,6 +7,7 @@ import libcst as cst
 from kbs_backends.rewrites.base import Rewritten
 from kbs_backends.rewrites.draft import Draft
 from kbs_backends.rewrites.triton.view import View
+from kbs_backends.variants.records import Edit
 
 _PREFIX = "KBS_"
 
@@ -53,7 +54,9 @@ class TritonDraft(Draft):
         """Add the switch and return the new source; ``host`` as for ``tunable``."""
         value = "True" if host else f"{self.view.tl}.constexpr(True)"
         switch = f"{self.switch} = {value}  # kbs:method {self.method}"
-        self.insert(self._place(), "\n".join(["", switch, *self._lines, *self._helpers, ""]))
+        text = "\n".join(["", switch, *self._lines, *self._helpers, ""])
+        place = self._place()
+        self.edits.insert(0, Edit(place, place, text))  # before a decorator at the same place
         return Rewritten(self.done(), what)
 
     def _place(self) -> int:

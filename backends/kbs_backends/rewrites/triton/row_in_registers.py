@@ -31,6 +31,8 @@ class _Row:
         param = kernel.params.get(self.block)
         if param is None or not param.constexpr or self.size not in kernel.params:
             raise NotApplicableError(f"the pieces of {kernel.name}'s row are not its parameters")
+        if kernel.calls("dot"):
+            raise NotApplicableError(f"the pieces of {kernel.name} are operands of products")
         if kernel.autotuned:
             raise NotApplicableError(f"{kernel.name} is autotuned: its configurations choose")
 
@@ -48,8 +50,10 @@ def rewrite(source: RewriteSource) -> Rewritten:
 
 def _one(draft: TritonDraft, row: _Row) -> None:
     view, kernel = draft.view, row.kernel
-    edits = [edit for loop in row.loops for edit in _unlooped(view, loop)]
-    edits += _loads(view, row)
+    loads = _loads(view, row)
+    spans = [(edit.start, edit.end) for edit in loads if edit.end > edit.start]
+    moved = [edit for loop in row.loops for edit in _unlooped(view, loop)]
+    edits = [one for one in moved if not any(s < one.start < e for s, e in spans)] + loads
     name = kernel.name + _SUFFIX
     branches = TritonDraft(view, METHOD)
     for launch in view.launches_of(kernel):
