@@ -28,6 +28,7 @@ def propose_variants(
     seeds: Iterable[Mapping[str, Any]],
     k: int,
     *,
+    skip: Sequence[Mapping[str, Any]] = (),
     seed: int = 0,
 ) -> tuple[Assignment, ...]:
     """At most ``k`` valid assignments that were not seen, the most promising first.
@@ -38,11 +39,12 @@ def propose_variants(
             or did not fit.
         seeds: assignments that did well in similar contexts; they come first.
         k: how many are wanted; fewer when the space is used up.
+        skip: assignments that need no trial and of which no comparable time is known.
         seed: of the sampler.
     """
     best = _best(spaces, seen)
     centred = [_centred(space, best) for space in spaces]
-    tried = [row.assignment for row in seen]
+    tried = [*(row.assignment for row in seen), *skip]
     near = chain(
         assignments(centred, seeds=tuple(seeds), tried=tried),
         (dict(row) for row in _whole(spaces) if _small(spaces)),

@@ -118,6 +118,8 @@ class Search(Ask, frozen=True, kw_only=True, tag="search"):
 
     spaces: tuple[Space, ...]
     seen: tuple[Trial, ...]
+    skip: tuple[dict[str, Any], ...] = ()
+    """Assignments measured in earlier versions, beside other rivals."""
     seeds: tuple[dict[str, Any], ...] = ()
     wanted: int
     round: int

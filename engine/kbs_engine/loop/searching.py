@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import prod
-from typing import Final
+from typing import Any, Final
 
 from kbs_engine.loop.asks import MarksRead, ReadMarks, Search, Searched
 from kbs_engine.loop.branching import Space, Trial
@@ -70,6 +70,7 @@ def search(
         answer: Searched = yield Search(
             spaces=spaces,
             seen=_seen(explored, fastest),
+            skip=_measured_before(decision, fastest),
             seeds=decision.base.advice.seeds if decision.base.advice else (),
             wanted=ledger.settings.branches,
             round=len(rounds) + 1,
@@ -139,6 +140,12 @@ def _seen(explored: Explored, fastest: Tried) -> tuple[Trial, ...]:
         for row in explored.branches
         if row.offered is fastest.offered
     )
+
+
+def _measured_before(decision: Decision, fastest: Tried) -> tuple[dict[str, Any], ...]:
+    """What earlier versions measured of this very source."""
+    same = fastest.offered.source.sha256 == decision.base.source.sha256
+    return decision.base.tried if same else ()
 
 
 def _round(

@@ -111,6 +111,14 @@ def test_a_large_space_is_searched_with_what_was_measured(wrong):
     assert found <= best + 2
 
 
+def test_what_is_to_be_skipped_is_never_proposed():
+    skip = [{"BLOCK": 256}, {"BLOCK": 128, "warps": 8}]
+    rows = propose_variants([BLOCK, WARPS], [], [{"BLOCK": 256}], 16, skip=skip)
+    assert len(rows) == 14
+    assert {"BLOCK": 256, "warps": 4} not in rows
+    assert {"BLOCK": 128, "warps": 8} not in rows
+
+
 def test_a_value_that_is_no_longer_allowed_misleads_nobody():
     seen = [Trial(assignment={f"T{i}": 999 for i in range(4)} | {"KIND": "a"}, time_ns=1.0)]
     seen += [Trial(assignment={"T0": v}, time_ns=float(v)) for v in (16, 64, 128, 256)]
