@@ -104,6 +104,10 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         + (f", returns {row.gain:.1%} of the time" if row.gain is not None else "")
         for row in state.verdicts
     ]
+    if state.gpu_seconds_used:
+        allowed = state.settings.gpu_seconds
+        budget = f" of {allowed:g} s" if allowed is not None else ""
+        lines.append(f"GPU time spent: {state.gpu_seconds_used:.1f} s{budget}")
     if state.ended:
         found = "a faster version" if state.improved else "no better version"
         because = state.loop.get("because", "")
