@@ -107,7 +107,8 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
     if state.gpu_seconds_used:
         allowed = state.settings.gpu_seconds
         budget = f" of {allowed:g} s" if allowed is not None else ""
-        lines.append(f"GPU time spent: {state.gpu_seconds_used:.1f} s{budget}")
+        device = "CPU" if state.settings.device_kind == "host" else "GPU"
+        lines.append(f"{device} time spent: {state.gpu_seconds_used:.1f} s{budget}")
     if state.ended:
         found = "a faster version" if state.improved else "no better version"
         because = state.loop.get("because", "")
