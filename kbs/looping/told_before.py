@@ -19,8 +19,9 @@ from kbs_engine.errors import InputError, MeasurementError
 from kbs_engine.loop import asks
 
 FILE: Final = "asks.jsonl"
-KINDS: Final = (asks.Describe, asks.Advise, asks.Propose, asks.JudgeOpcodes)
-"""What is recorded: all that rests on the wiki, on experience, or on whoever writes kernels."""
+KINDS: Final = (asks.Describe, asks.Advise, asks.Propose, asks.Search, asks.JudgeOpcodes)
+"""What is recorded: all that rests on the wiki, on experience, on the version of the optimiser
+that searches, or on whoever writes kernels."""
 
 
 class ToldBefore(msgspec.Struct, frozen=True, kw_only=True):

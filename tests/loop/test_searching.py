@@ -6,9 +6,12 @@ import msgspec
 import pytest
 
 from kbs.looping.searching import search as answer_search
+from kbs.looping.told_before import AskRecorder, AskReplayer
+from kbs_engine.blobs import BlobStore
 from kbs_engine.jobs import Check, Result, SourceRef, Time
 from kbs_engine.loop.actions import Begin, Note, PutFile
 from kbs_engine.loop.asks import JobsDone, MarksRead, ReadMarks, RunJobs, Search, Write, Written
+from kbs_engine.loop.branching import Space
 from kbs_engine.loop.budget import share_slots
 from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import Explored, Tried
@@ -187,3 +190,24 @@ def test_without_a_budget_or_the_means_there_is_one_race(settings, why):
     assert len(explored.branches) == 1
     assert why in told.ended
     assert len(told.rounds) == 1
+
+
+def test_a_replay_searches_as_the_recorded_run_did(tmp_path):
+    ask = Search(
+        spaces=tuple(Space(name=n, current=16, values=VALUES) for n in "ABC"),
+        seen=(), wanted=2, round=2,
+    )  # fmt: skip
+    blobs = BlobStore(tmp_path / "blobs")
+
+    class Live:
+        def answer(self, one):
+            return answer_search(one)
+
+    class Changed:
+        def answer(self, _one):
+            raise AssertionError("a replay asks nobody")
+
+    folder = tmp_path / "recording"
+    told = AskRecorder(Live(), folder, blobs).answer(ask)
+    assert AskReplayer(Changed(), folder, blobs).answer(ask) == told
+    assert len(told.assignments) == 2
