@@ -268,17 +268,30 @@ def summarize(context: Context, *, run_path: Path) -> None:
 @RUN
 @DEVICE
 @RECORD
+@click.option("--sync", "target", envvar="KBS_SYNC", default="",
+              help="Exchange experience with this folder or URL. Default: KBS_SYNC.")  # fmt: skip
 @pass_context
-def finalize(context: Context, *, run_path: Path, device: str, record: Path | None) -> None:
-    """Final gate, benchmark and reports now, whatever is left to try."""
-    from kbs.looping.home import drive, open_run, tell
+def finalize(
+    context: Context, *, run_path: Path, device: str, record: Path | None, target: str
+) -> None:
+    """Final gate, benchmark and reports now, whatever is left to try; then sync and stats.
+
+    Experience is exchanged where --sync or KBS_SYNC names a target, and its statistics shown.
+    """
+    from kbs.looping.home import drive, open_run, status_shape, tell
+    from kbs.looping.sharing import share
     from kbs_engine.loop.parts import Order
 
     with open_run(context, run_path) as run:
         if not run.state().ended:
             run.journal.append("order", order=Order(kind="finalize"))
         went = drive(context, run, device=device, record=record)
+    if context.json:
+        shared = share(context, target)
+        context.print_json({**status_shape(run_path, went), "experience": shared})
+        return
     tell(context, run_path, went)
+    share(context, target)
 
 
 @command.command("schema", epilog="Example: kbs loop schema request")

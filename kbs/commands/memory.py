@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
-from kbs_engine.errors import UsageError
+from kbs_engine.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from kbs_engine.run.memories import Memory
@@ -53,19 +53,26 @@ def create(
     """Write a new record; one that stands is never overwritten."""
     from kbs_engine.run.files import read_record
     from kbs_engine.run.legacy_memory import modern
+    from kbs_engine.run.memories import changed
     from kbs_engine.run.memory_record import MemoryRecord
 
     number = _number(version)
     record = MemoryRecord(version=number)
     if source is not None:
-        record = msgspec.structs.replace(
-            read_record(source, MemoryRecord, before=modern), version=number
-        )
+        try:
+            read = read_record(source, MemoryRecord, before=modern)
+        except InputError as problem:
+            raise InputError(
+                problem.message,
+                where=problem.where,
+                remedy="name a memory record (memory/v<N>.json); docs/gate.md lists its fields",
+            ) from problem
+        record = msgspec.structs.replace(read, version=number)
     memory = _memory(run)
+    if settings:
+        record = changed(record, _settings(settings))
     memory.init()
     memory.create(record)
-    if settings:
-        record = memory.update(number, _settings(settings))
     _answer(context, record, f"{memory.path(number)} written")
 
 

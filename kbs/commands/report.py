@@ -36,7 +36,10 @@ def command(context: Context, *, run: Path, html_path: Path | None, stdout: bool
         for name, text in texts.items():
             folder.write_text(folder.root / name, text)
         page = html_path or folder.paths.html
-        _write(page, run_page(view))
+        if page.resolve() == folder.paths.html.resolve():
+            folder.write_text(folder.paths.html, run_page(view))
+        else:
+            _write(page, run_page(view))
     written = [*texts, str(page)]
     if context.json:
         context.print_json({"run": str(run), "written": written, "improved": view.state.improved})

@@ -96,12 +96,29 @@ def submit_files(
                 where=str(run.version(ask.file.version).request),
                 remedy=f"name methods of the plan: {', '.join(sorted(planned)) or 'none'}",
             )
+        base = run.kernel_path(ask.file.base_version)
         candidates = [
-            Candidate(text=read_text(path), name=path.name, methods=tuple(methods), note=note)
+            Candidate(
+                text=_candidate(path, base), name=path.name, methods=tuple(methods), note=note
+            )
             for path in files
         ]
         run.journal.append("submitted", ask_key=ask.key, candidates=candidates)
     return ask.file.next_version
+
+
+def _candidate(path: Path, base: Path) -> str:
+    """The text of a submitted kernel; UsageError for one that could never become a version."""
+    text = read_text(path)
+    if not text.strip():
+        raise UsageError("holds no kernel", where=str(path), remedy="submit a file with source")
+    if text == read_text(base):
+        raise UsageError(
+            f"is {base.parent.name}'s kernel, byte for byte",
+            where=str(path),
+            remedy=f"change a copy of {base} as request.json plans it, and submit that",
+        )
+    return text
 
 
 def pending_propose(run: RunFolder) -> Propose:

@@ -98,9 +98,8 @@ class Writer:
 
     def _reports(self) -> None:
         from kbs.render.run_html import run_page
-        from kbs_engine.durable import write_whole
 
         view = read_run(self.run)
         for name, text in report_texts(self.run, view).items():
             self._text(name, text)
-        write_whole(self.run.paths.html, run_page(view))
+        self._text("report.html", run_page(view))

@@ -7,13 +7,13 @@ from pathlib import Path
 from kbs_engine.gate import pass_version
 from kbs_engine.jobs import BaselineRef, Check, ProfileJob, SourceRef, Task, Time, TimingSettings
 from kbs_engine.reports import (
-    analysis,
     baseline_report,
     correctness,
     env_check,
     standalone_test,
     workspace_readme,
 )
+from kbs_engine.reports.analysis import version_analysis
 from kbs_engine.results import Machine
 from kbs_engine.run import RunFolder
 from kbs_engine.run.benches import build_bench
@@ -177,9 +177,12 @@ class Builder:
     def notes(self, number: int):
         paths = self.paths(number)
         self.run.write_text(paths.evidence, evidence_text(texts.evidence(number)))
-        self.run.write_text(paths.plan, plan_text(texts.plan(number)))
+        request = judgements.request(self, number)
+        action = [row.method for row in request.plan.methods]
+        action += [f"not {row.method}: {row.reason}" for row in request.plan.skipped]
+        self.run.write_text(paths.plan, plan_text(texts.plan(number, *action)))
         self.run.write_text(paths.hypothesis, hypothesis_text(texts.hypothesis(number)))
-        self.run.write(paths.request, judgements.request(self, number))
+        self.run.write(paths.request, request)
 
     def finish(self, number: int):
         """State, memory, what was learned, and the reports of the run's beginning."""
@@ -197,7 +200,7 @@ class Builder:
         )
         self.run.save_state(with_version(state, entry))
         self._remember(number, own.median_ns)
-        self.run.write_text(self.paths(number).analysis, analysis(view))
+        self.run.write_text(self.paths(number).analysis, version_analysis(read_run(self.run), view))
         if number == 0:
             self._beginning()
 

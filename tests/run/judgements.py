@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kbs_engine.ablation import attribute
 from kbs_engine.plans import Plan, PlannedMethod, Skipped
 from kbs_engine.profiles import Profile
 from kbs_engine.recommendations import Recommendation
@@ -123,6 +124,8 @@ def _ablate(builder, number: int, names) -> None:
     )
     run.write(part.bench, bench)
     found = compare_arms(bench.timed(), 0, 1, builder.settings.noise)
+    switches = ({METHOD: True}, {METHOD: False})
+    effect = attribute(bench.timed(), switches, noise=builder.settings.noise).of(METHOD)
     variant = AblatedVariant(
         name=f"no_{METHOD}", off=(METHOD,), sha256=sha256_of(text), correct=True,
         ratio=found.ratio, low=found.low, high=found.high,
@@ -135,18 +138,23 @@ def _ablate(builder, number: int, names) -> None:
             mode="loo",
             noise=builder.settings.noise,
             variants=(variant,),
-            methods=tuple(_attributed(name, found) for name in names),
+            methods=tuple(_attributed(effect, name) for name in names),
+            total=effect.gain,
+            total_low=effect.gain_interval[0],
+            total_high=effect.gain_interval[1],
         ),
     )
 
 
-def _attributed(name: str, found) -> MethodAttribution:
+def _attributed(effect, name: str) -> MethodAttribution:
+    low, high = effect.gain_interval
     return MethodAttribution(
         method=name,
         attribution="helps",
-        gain=1 - 1 / found.ratio,
-        low=1 - 1 / found.low,
-        high=1 - 1 / found.high,
+        gain=effect.gain,
+        low=low,
+        high=high,
+        p_holm=effect.p_holm,
         opcodes="confirmed",
         verdict="effective",
     )

@@ -198,6 +198,69 @@ def headline_invented(run: Path) -> None:
     edit(run / "state.json", lambda state: state["versions"][1].update(median_ns=1.0))
 
 
+def memory_of_nothing(run: Path) -> None:
+    (run / "memory/v7.json").write_text((run / "memory/v1.json").read_text().replace(
+        '"version": 1', '"version": 7'))  # fmt: skip
+
+
+def best_invented(run: Path) -> None:
+    edit(run / "state.json", lambda state: state.update(best_version=0, best_ns=1.0))
+
+
+def gain_invented(run: Path) -> None:
+    edit(run / "v1/attribution.json", lambda a: a["methods"][0].update(gain=0.9))
+
+
+def p_value_invented(run: Path) -> None:
+    edit(run / "v1/attribution.json", lambda a: a["methods"][0].update(p_holm=1e-9))
+
+
+def total_invented(run: Path) -> None:
+    edit(run / "v1/attribution.json", lambda a: a.update(total=0.9))
+
+
+def interaction_invented(run: Path) -> None:
+    row = {"methods": ["vectorized_access", "split_k"], "value": 1.0, "low": 0.5, "high": 1.5}
+    edit(run / "v1/attribution.json", lambda a: a.update(interactions=[row]))
+
+
+def other_noise(run: Path) -> None:
+    edit(run / "v1/attribution.json", lambda a: a.update(noise=0.5))
+
+
+def branch_record_removed(run: Path) -> None:
+    (run / "v1/branches/b1/bench.json").unlink()
+
+
+def skip_dropped_from_the_plan(run: Path) -> None:
+    replace(run / "v1/plan.md", "- not shared_tiling: nothing is reused\n", "")
+
+
+def analysis_number(run: Path) -> None:
+    replace(run / "v1/analysis.md", "Time of the champion: ", "Time of the champion: 1 ns, not ")
+
+
+def lenient_test(run: Path) -> None:
+    (run / "test_kernel.py").write_text("print('PASS')\n")
+
+
+def other_machine(run: Path) -> None:
+    replace(run / "env_check.md", "Test GPU", "Best GPU")
+
+
+def spec_line_without_citation(run: Path) -> None:
+    replace(run / "README.md", "## Hardware Spec\n\n- TBD",
+            "## Hardware Spec\n\n- DRAM: 3350 GB/s")  # fmt: skip
+
+
+def readme_of_other_dims(run: Path) -> None:
+    replace(run / "README.md", "n=4096", "n=8")
+
+
+def readme_unreadable(run: Path) -> None:
+    (run / "README.md").write_bytes(b"\xff\xfe\x00")
+
+
 def memory_invented(run: Path) -> None:
     edit(run / "memory/v1.json", lambda m: m["performance"].update(latency_us=1.0))
 
@@ -255,9 +318,30 @@ WRONG = {
     opcodes_invented: ("opcodes", "names no function"),
     near_peak_invented: ("roofline_numbers", "neither its model nor its limiter"),
     headline_invented: ("state_numbers", "median_ns of v1"),
+    memory_of_nothing: ("state_numbers", "version that the run does not have"),
+    best_invented: ("state_numbers", "best_ns is 1"),
+    gain_invented: ("attribution", "gain of vectorized_access is stated as 0.9"),
+    p_value_invented: ("attribution", "p_holm of vectorized_access"),
+    total_invented: ("attribution", "total is stated as 0.9"),
+    interaction_invented: ("attribution", "interaction of split_k+vectorized_access"),
+    other_noise: ("attribution", "counts 0.5 as noise"),
+    branch_record_removed: ("unedited", "was written in this run and is gone"),
+    skip_dropped_from_the_plan: ("skips", "what became of shared_tiling"),
+    analysis_number: ("reports", "Time of the champion: 1 ns"),
+    lenient_test: ("unedited", "was changed after it was written"),
+    other_machine: ("unedited", "was changed after it was written"),
+    spec_line_without_citation: ("citations", "states a spec without a citation"),
+    readme_of_other_dims: ("reports", "n=8"),
+    readme_unreadable: ("artifacts", "UTF-8"),
     memory_invented: ("state_numbers", "says 1 µs"),
     failed_without_failure: ("failed_version", "b0 is correct"),
     too_many_tries: ("failed_version", "was tried 9 times"),
     stranger_in_folder: ("unedited", "the journal does not know this file"),
 }
 """Each way to cheat with the rule that must refuse it and words of the reason."""
+
+AT_THE_END = frozenset({
+    memory_of_nothing, best_invented, analysis_number, lenient_test, other_machine,
+    spec_line_without_citation, readme_of_other_dims, readme_unreadable,
+})  # fmt: skip
+"""What the gate on v1 does not ask, for it is of v0 or of the end."""

@@ -78,14 +78,14 @@ def hypothesis(version: int, *changes: str) -> Hypothesis:
     )
 
 
-def plan(version: int) -> PlanNote:
+def plan(version: int, *action: str) -> PlanNote:
     return PlanNote(
         version=version,
         input_evidence=("load_sectors_per_request 32",),
         search_log=(
             Search(source="wiki", query="wide loads", finding="a method", actionability="high"),
         ),
-        action=("vectorized_access",),
+        action=action or ("vectorized_access",),
         expected_impact=("fewer requests",),
         risks_and_rollback=("take the switch off",),
     )

@@ -17,7 +17,7 @@ from kbs_engine.reports.text import (
     time,
 )
 from kbs_engine.run.judged import AttributionFile
-from kbs_engine.run.view import PartView, VersionView
+from kbs_engine.run.view import PartView, RunView, VersionView
 
 
 def analysis(version: VersionView, before: VersionView | None = None) -> str:
@@ -37,6 +37,13 @@ def analysis(version: VersionView, before: VersionView | None = None) -> str:
         section("What moved", moved_text(version, before)) if before else "",
         NOTES,
     )
+
+
+def version_analysis(run: RunView, version: VersionView) -> str:
+    """analysis.md of a version of ``run``, against the version that it was made from."""
+    methods, entry = version.methods, version.entry
+    base = entry.base_version if entry else methods.base_version if methods else None
+    return analysis(version, run.version(base))
 
 
 def attribution_text(stated: AttributionFile) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from kbs_engine.reports.analysis import version_analysis
 from kbs_engine.reports.baseline import baseline_report
 from kbs_engine.reports.benchmark import benchmark
 from kbs_engine.reports.correctness import version_correctness
@@ -22,5 +23,6 @@ RUN_REPORTS: Final[dict[str, Callable[[RunView], str | None]]] = {
 
 VERSION_REPORTS: Final[dict[str, Callable[[RunView, VersionView], str | None]]] = {
     "correctness.md": version_correctness,
+    "analysis.md": version_analysis,
 }
 """Reports of one version."""

@@ -48,6 +48,16 @@ def read_text(path: Path) -> str:
         ) from problem
 
 
+def decoded(path: Path) -> str | None:
+    """Text of a file; None where it is missing or not UTF-8."""
+    if not path.is_file():
+        return None
+    try:
+        return read_bytes(path).decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def read_record(
     path: Path, kind: type[R], *, before: Callable[[dict[str, Any]], dict[str, Any]] | None = None
 ) -> R:

@@ -101,19 +101,7 @@ class Memory:
 
     def update(self, version: int, changes: Mapping[str, Any]) -> MemoryRecord:
         """Set fields by dotted path; what does not fit the record is refused, nothing written."""
-        plain = msgspec.json.decode(msgspec.json.encode(self.load(version)))
-        for path, value in changes.items():
-            if path in ("version", "schema_version", "masked"):
-                raise UsageError(
-                    f"{path} is not set by hand", remedy="use mask and unmask for `masked`"
-                )
-            _set(plain, path, value)
-        try:
-            record = msgspec.convert(plain, MemoryRecord)
-        except msgspec.ValidationError as problem:
-            raise UsageError(
-                f"does not fit the record: {problem}", remedy="see docs/gate.md, memory records"
-            ) from problem
+        record = changed(self.load(version), changes)
         write_whole(self.path(version), as_json(record))
         return record
 
@@ -133,6 +121,23 @@ class Memory:
         """
         rows = [row.version for row in self.visible() if row.version not in (0, best)]
         return tuple(rows[::2])
+
+
+def changed(record: MemoryRecord, changes: Mapping[str, Any]) -> MemoryRecord:
+    """A record with fields set by dotted path; UsageError for what does not fit it."""
+    plain = msgspec.json.decode(msgspec.json.encode(record))
+    for path, value in changes.items():
+        if path in ("version", "schema_version", "masked"):
+            raise UsageError(
+                f"{path} is not set by hand", remedy="use mask and unmask for `masked`"
+            )
+        _set(plain, path, value)
+    try:
+        return msgspec.convert(plain, MemoryRecord)
+    except msgspec.ValidationError as problem:
+        raise UsageError(
+            f"does not fit the record: {problem}", remedy="see docs/gate.md, memory records"
+        ) from problem
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.run.files import decoded
 from kbs_engine.run.view import part_folders
 
 _NOTES = ("hypothesis.txt", "kbs_evidence.md")
@@ -41,14 +42,28 @@ def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse what is missing, empty or unreadable."""
     for path in required(context):
         if not path.is_file():
-            yield context.refuse("artifacts", path, "is missing", _remedy(path))
+            remedy = _remedy(path)
+            if _of_the_next(context, path) and context.state.ended:
+                remedy = (
+                    "the run has ended with this version: ask with --final; or go on with "
+                    f"`kbs loop extend {context.run.root} -n 1`"
+                )
+            yield context.refuse("artifacts", path, "is missing", remedy)
         elif not path.stat().st_size or not path.read_bytes().strip():
             yield context.refuse("artifacts", path, "is empty", _remedy(path))
+        elif path.suffix in (".md", ".txt", ".py", ".cu") and decoded(path) is None:
+            yield context.refuse("artifacts", path, "is no text in UTF-8", _remedy(path))
     yield from _profile(context)
     yield from _parts(context)
     for fault in context.version.faults:
         if not fault.where.split(":")[0].endswith(_NOTES):
             yield context.refuse("artifacts", fault.where, fault.message, fault.remedy)
+
+
+def _of_the_next(context: GateContext, path: Path) -> bool:
+    """Whether a file belongs to the change that leaves the version."""
+    paths = context.paths
+    return path in (paths.plan, paths.hypothesis, paths.request)
 
 
 def _last(context: GateContext) -> bool:

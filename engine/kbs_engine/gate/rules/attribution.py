@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from kbs_engine.gate.ablation_again import attributions_again, differences
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.run.benches import compare_arms
@@ -33,6 +34,22 @@ def check(context: GateContext) -> Iterator[Refusal]:
         else:
             yield from _variant(context, variant, bench)
     yield from _methods(context, stated)
+    yield from _samples(context, stated, benches)
+
+
+def _samples(
+    context: GateContext, stated: AttributionFile, benches: Mapping[str, Bench]
+) -> Iterator[Refusal]:
+    """Gains, Holm's p values, totals, interactions and verdicts, computed once more."""
+    path, noise = context.paths.attribution, context.settings.noise
+    if stated.noise != noise:
+        yield context.refuse(
+            "attribution", path, f"counts {stated.noise:g} as noise; the run has {noise:g}", _AGAIN
+        )
+    correct = bool(context.version.bench and context.version.bench.correct)
+    again = attributions_again(stated, benches, noise)
+    for message in differences(stated, again, correct=correct):
+        yield context.refuse("attribution", path, message, _AGAIN)
 
 
 def _variant(context: GateContext, variant: AblatedVariant, bench: Bench) -> Iterator[Refusal]:
@@ -116,9 +133,10 @@ def _cell(context: GateContext, row: MethodAttribution) -> Iterator[Refusal]:
 RULE = Rule(
     id="attribution",
     title="Attribution",
-    refuses="An effect that the raw samples of its ablation do not give, a method without a "
-    "verdict, opcodes other than sass_check.json has, a verdict that is not in the method's cell "
-    "of the verdict table, or `helps` without an interval above zero.",
+    refuses="A gain, an interval, a Holm p value, a total, an interaction or a verdict that the "
+    "raw samples of the ablations do not give, a method without a verdict, opcodes other than "
+    "sass_check.json has, a verdict that is not in the method's cell of the verdict table, or "
+    "`helps` without an interval above zero.",
     check=check,
     every=True,
 )

@@ -10,8 +10,19 @@ from kbs_engine.gate.refusal import Refusal, Rule
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse when a later version's folder is there."""
+    opened = {e.data.get("version") for e in context.run.journal.of_kind("version_opened")}
     for number in context.run.paths.versions():
-        if number > context.number:
+        if number <= context.number:
+            continue
+        if number in opened and context.broken is None:
+            yield context.refuse(
+                "later_version",
+                context.run.version(number).root,
+                f"was opened when v{number - 1} passed its gate",
+                f"v{context.number}'s own gate is over; `--final` on the last version asks "
+                "again of every version",
+            )
+        else:
             yield context.refuse(
                 "later_version",
                 context.run.version(number).root,

@@ -7,12 +7,13 @@ from itertools import zip_longest
 from pathlib import Path
 
 from kbs_engine.gate.context import GateContext
+from kbs_engine.gate.readme import differing
 from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.gate.rules.numbers import check_bench
 from kbs_engine.gate.rules.raw_samples import changed_answers
 from kbs_engine.reports.registry import RUN_REPORTS, VERSION_REPORTS
 from kbs_engine.reports.text import NOTES
-from kbs_engine.run.files import read_bytes, read_text, sha256_of
+from kbs_engine.run.files import decoded, read_bytes, sha256_of
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -26,12 +27,28 @@ def check(context: GateContext) -> Iterator[Refusal]:
         path = context.run.root / name
         if path.is_file() and not _of_before(context, path):
             yield from _same(context, path, make(context.view))
+    yield from _readme(context)
     for view in context.view.versions:
         if view.number <= context.number:
             for name, render in VERSION_REPORTS.items():
                 path = context.run.version(view.number).root / name
                 if path.is_file():
                     yield from _same(context, path, render(context.view, view))
+
+
+def _readme(context: GateContext) -> Iterator[Refusal]:
+    """README.md repeats the settings; what does not decode is a fault of the artifacts."""
+    path = context.run.paths.readme
+    text = decoded(path)
+    if text is None:
+        return
+    for said, given in differing(text, context.state):
+        yield context.refuse(
+            "reports",
+            path,
+            f"says `{said[:70]}`; state.json gives `{given[:70]}`",
+            "put the line back; constraints change with `kbs loop set`, remarks go under Notes",
+        )
 
 
 def _of_before(context: GateContext, path: Path) -> bool:
@@ -49,8 +66,20 @@ def _of_before(context: GateContext, path: Path) -> bool:
 
 def _same(context: GateContext, path: Path, expected: str | None) -> Iterator[Refusal]:
     if expected is None:
+        yield context.refuse(
+            "reports",
+            path,
+            "stands without the measured files that it is written from",
+            "remove it, or bring them back (`kbs loop finalize` writes benchmark.json)",
+        )
         return
-    found = measured_part(read_text(path)).splitlines()
+    text = decoded(path)
+    if text is None:
+        yield context.refuse(
+            "reports", path, "is not UTF-8 text", "write it again with `kbs report`"
+        )
+        return
+    found = measured_part(text).splitlines()
     lines = zip_longest(found, measured_part(expected).splitlines(), fillvalue="")
     for number, (one, two) in enumerate(lines, start=1):
         if one.rstrip() != two.rstrip():
@@ -71,8 +100,10 @@ def measured_part(text: str) -> str:
 RULE = Rule(
     id="reports",
     title="Reports",
-    refuses="A number or a line in benchmark.md, final_report.md, summary.md, baseline_report.md "
-    "or correctness.md that differs from what the measured files give when it is written anew.",
+    refuses="A number or a line in benchmark.md, final_report.md, summary.md, "
+    "baseline_report.md, correctness.md or analysis.md (above its mark) that differs "
+    "from what the measured files give when it is written anew; a task or an epoch in "
+    "README.md that state.json does not give.",
     check=check,
     final=True,
 )

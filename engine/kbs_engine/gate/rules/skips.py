@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
-from kbs_engine.plans import Skipped
+from kbs_engine.plans import Plan, Skipped
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -17,6 +18,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
         ranking = [row.method for row in request.ranked]
         chosen = [row.method for row in request.plan.methods]
         yield from _silent(context, context.paths.request, ranking, chosen, request.plan.skipped)
+        yield from _plan_note(context, request.plan)
     methods = context.version.methods
     if methods is None:
         return
@@ -36,6 +38,22 @@ def check(context: GateContext) -> Iterator[Refusal]:
                 path,
                 f"{name} was planned and is not here, without a reason",
                 "say under skipped why it was left out",
+            )
+
+
+def _plan_note(context: GateContext, plan: Plan) -> Iterator[Refusal]:
+    """plan.md names every method that request.json plans, and every one that it skips."""
+    note = context.version.plan
+    if note is None:
+        return
+    words = {word for line in note.action for word in re.findall(r"\w+", line)}
+    for name in (*(row.method for row in plan.methods), *(row.method for row in plan.skipped)):
+        if name not in words:
+            yield context.refuse(
+                "skips",
+                context.paths.plan,
+                f"does not say under Action what became of {name}, which request.json names",
+                "write it there: taken, or left out and why (`- not METHOD: reason`)",
             )
 
 
@@ -64,7 +82,8 @@ def _silent(
 RULE = Rule(
     id="skips",
     title="Skipped methods",
-    refuses="A plan or a version that leaves out a higher-ranked method without a reason.",
+    refuses="A plan, a plan.md or a version that leaves out a higher-ranked method without a "
+    "reason.",
     check=check,
     every=True,
 )

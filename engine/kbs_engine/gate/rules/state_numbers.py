@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.run.memories import Memory
 
 _CLOSE = 1e-6
 _RESUME = "run `kbs loop resume`, which writes it again from what was measured"
@@ -39,6 +40,69 @@ def check(context: GateContext) -> Iterator[Refusal]:
         )
     yield from _speedup(context)
     yield from _memory(context)
+    yield from _experiments(context)
+    if context.number == 0:
+        yield from _strangers(context)
+        yield from _best(context)
+
+
+def _best(context: GateContext) -> Iterator[Refusal]:
+    """The best version is a correct one, and the one that the benchmark was made of."""
+    state, view = context.state, context.view
+    path, best = context.run.paths.state, view.version(state.best_version)
+    if best is None or best.bench is None or not best.bench.correct:
+        if best is not None or state.versions:
+            yield context.refuse(
+                "state_numbers", path, f"calls v{state.best_version} the best version; "
+                "no correct measurement of it stands here", _RESUME,
+            )  # fmt: skip
+        return
+    own = best.bench.own()
+    if own and state.best_ns is not None and not _close(state.best_ns, own.median_ns):
+        yield context.refuse(
+            "state_numbers", path, f"best_ns is {state.best_ns:.6g}; v{state.best_version} has "
+            f"{own.median_ns:.6g}", _RESUME,
+        )  # fmt: skip
+    made = view.benchmark
+    if made is not None and state.ended and made.source_sha256 != best.bench.source_sha256:
+        yield context.refuse(
+            "state_numbers", path, f"calls v{state.best_version} the best version; the final "
+            f"benchmark is of v{made.version}", _RESUME,
+        )  # fmt: skip
+
+
+def _strangers(context: GateContext) -> Iterator[Refusal]:
+    """A memory record of a version that the run does not have would be planned from."""
+    folder = context.run.paths.memory
+    known = {row.version for row in context.state.versions}
+    for number in Memory(folder).versions() if folder.is_dir() else ():
+        if number not in known:
+            yield context.refuse(
+                "state_numbers", context.run.paths.memory_record(number),
+                "is a record of a version that the run does not have", "remove it",
+            )  # fmt: skip
+
+
+def _experiments(context: GateContext) -> Iterator[Refusal]:
+    """What the memory says of a method is what attribution.json says of it."""
+    record, stated = context.version.memory, context.version.attribution
+    if record is None or stated is None:
+        return
+    rows = {row.method: row for row in stated.methods}
+    for told in record.experience.experiments:
+        row = rows.get(told.method)
+        if row is None:
+            continue
+        fields = (
+            ("verdict", told.verdict, row.verdict), ("gain", told.gain, row.gain),
+            ("gain_low", told.gain_low, row.low), ("gain_high", told.gain_high, row.high),
+        )  # fmt: skip
+        for name, one, two in fields:
+            if one != two:
+                yield context.refuse(
+                    "state_numbers", context.run.paths.memory_record(context.number),
+                    f"says {name} {one} of {told.method}; attribution.json has {two}", _RESUME,
+                )  # fmt: skip
 
 
 def _speedup(context: GateContext) -> Iterator[Refusal]:
@@ -86,8 +150,9 @@ def _close(one: float, two: float) -> bool:
 RULE = Rule(
     id="state_numbers",
     title="Headlines",
-    refuses="A time, a speedup, a kernel or a correctness verdict in state.json or in the memory "
-    "record that bench.json does not give.",
+    refuses="A time, a speedup, a kernel, a best version or a correctness verdict in state.json "
+    "or in the memory record that bench.json does not give; a verdict or gain in the memory record "
+    "that attribution.json does not; a memory record of a version that the run does not have.",
     check=check,
     every=True,
 )

@@ -7,10 +7,13 @@ from pathlib import Path
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.reports.registry import RUN_REPORTS
 from kbs_engine.run.files import read_bytes, sha256_of
 
 BY_HAND = frozenset({"hypothesis.txt", "plan.md", "kbs_evidence.md", "analysis.md", "stderr.txt"})
 """Notes may be written and edited by hand; what they claim is checked by other rules."""
+ELSEWHERE = frozenset({"README.md", *RUN_REPORTS})
+"""Files of the run with rules of their own: people may add to them."""
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -31,13 +34,31 @@ def check(context: GateContext) -> Iterator[Refusal]:
                 "unedited",
                 path,
                 "was changed after it was written: its hash is not the one in the journal",
-                f"restore it (`git checkout -- {path.name}`), or measure the version again",
+                f"restore it (`git -C {context.run.root} checkout -- "
+                f"{context.run.relative(path)}`), or measure the version again",
+            )
+    yield from _missing(context)
+
+
+def _missing(context: GateContext) -> Iterator[Refusal]:
+    """What was written for this version (or, with v0, for the run) and is gone."""
+    prefix = f"{context.run.relative(context.paths.root)}/"
+    for name in context.artifacts:
+        own = name.startswith(prefix)
+        of_run = context.number == 0 and "/" not in name
+        if (own or of_run) and not (context.run.root / name).is_file():
+            yield context.refuse(
+                "unedited",
+                name,
+                "was written in this run and is gone",
+                f"restore it (`git -C {context.run.root} checkout -- {name}`), or write it again",
             )
 
 
 def _measured(context: GateContext) -> Iterator[Path]:
     if context.number == 0:
-        yield from (p for p in (context.run.paths.reference, context.run.paths.env) if p.is_file())
+        names = [name for name in context.artifacts if "/" not in name and name not in ELSEWHERE]
+        yield from (p for p in (context.run.root / name for name in names) if p.is_file())
     for path in sorted(context.paths.root.rglob("*")):
         hidden = any(part.startswith((".", "__")) for part in path.parts[-3:])
         if path.is_file() and path.name not in BY_HAND and not hidden:
@@ -47,8 +68,9 @@ def _measured(context: GateContext) -> Iterator[Path]:
 RULE = Rule(
     id="unedited",
     title="Measured files as written",
-    refuses="A kernel, a JSON file, correctness.md, an ncu file or ref.py whose content is not the "
-    "one whose hash stands in the journal.",
+    refuses="A kernel, a JSON file, correctness.md, an ncu file, ref.py, test_kernel.py, "
+    "env_check.md or report.html whose content is not the one whose hash stands in the journal, "
+    "or a file that was written in the run and is gone.",
     check=check,
     every=True,
 )

@@ -1,0 +1,146 @@
+"""Replayed runs from outside: the final gate, a second finalize with sync and stats, reports."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from html.parser import HTMLParser
+
+import pytest
+
+from kbs_engine.errors import UsageError
+from tests.loop.cases import CASES, KERNELS
+from tests.loop.replaying import kbs, kbs_json
+
+ENDED = ("faster", "no_better", "all_wrong")
+
+
+@pytest.fixture(scope="module", params=ENDED)
+def ended(request, tmp_path_factory):
+    """A replayed run that went to its end, with its home and its answer."""
+    case, root = CASES[request.param], tmp_path_factory.mktemp(request.param)
+    device, run = f"recorded:{case.recording}", root / "run"
+    answer = kbs_json(root / "home", "optimize", *case.arguments(device, run))
+    return root / "home", run, answer
+
+
+def test_the_final_gate_passes_from_the_command_line(ended):
+    home, run, answer = ended
+    last = f"v{answer['current_version']}"
+    told = kbs_json(home, "gate", str(run / last), "--final", "--dry-run")
+    assert told["passed"] is True
+    assert told["refusals"] == []
+
+
+def test_a_gate_on_a_finished_run_says_what_to_ask_instead(ended):
+    home, run, answer = ended
+    last = kbs(home, "gate", str(run / f"v{answer['current_version']}"), "--dry-run", code=1)
+    assert "ask with --final" in last
+    first = kbs(home, "gate", str(run / "v0"), "--dry-run", code=1)
+    assert "was opened when v0 passed its gate" in first
+    assert "move v1/" not in first
+
+
+def test_a_second_finalize_measures_nothing_and_counts(ended, tmp_path):
+    home, run, _ = ended
+    before = (run / "events.jsonl").read_bytes()
+    target = tmp_path / "shared"
+    target.mkdir()
+    told = kbs_json(home, "loop", "finalize", str(run), "--sync", str(target))
+    jobs = (run / "events.jsonl").read_bytes()[len(before) :]
+    assert b"job_started" not in jobs
+    assert told["experience"]["sync"]["target"] == str(target)
+    assert told["experience"]["stats"]["outcomes"] >= 0
+    shown = kbs(home, "loop", "finalize", str(run))
+    assert "outcomes:" in shown
+    assert "segments sent" not in shown, "no target, no exchange"
+
+
+class Page(HTMLParser):
+    """Balanced tags, ids and fragments, and no address outside the page."""
+
+    VOID = frozenset({"meta", "br", "hr", "img", "link", "input", "col", "wbr"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.faults: list[str] = []
+        self.ids: list[str] = []
+        self.fragments: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        found = dict(attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if "id" in found:
+            self.ids.append(found["id"])
+        for name in ("href", "src", "xlink:href"):
+            value = found.get(name) or ""
+            if value.startswith("#"):
+                self.fragments.append(value[1:])
+            elif value and not value.startswith("data:"):
+                self.faults.append(f"{tag} {name}={value}")
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(f"</{tag}> closes nothing that is open")
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_the_page_is_whole_and_needs_no_network(ended):
+    _, run, answer = ended
+    html = (run / "report.html").read_text()
+    page = Page()
+    page.feed(html)
+    page.close()
+    assert page.faults == []
+    assert page.open == []
+    assert len(set(page.ids)) == len(page.ids)
+    assert set(page.fragments) <= set(page.ids)
+    words = " ".join(page.text)
+    for row in answer["versions"]:
+        assert f"v{row['version']}" in words
+    assert "nan" not in words.lower().split()
+    assert "None" not in words.split()
+
+
+@pytest.mark.parametrize("name", ["benchmark.json", "report.html", "test_kernel.py"])
+def test_what_was_measured_or_written_may_not_go_or_change(ended, tmp_path, name):
+    _, run, answer = ended
+    last = f"v{answer['current_version']}"
+    for change in ("gone", "changed"):
+        copy = tmp_path / change
+        shutil.copytree(run, copy)
+        if change == "gone":
+            (copy / name).unlink()
+        else:
+            (copy / name).write_text((copy / name).read_text() + "\n")
+        told = kbs(tmp_path / "home", "gate", str(copy / last), "--final", "--dry-run", code=1)
+        assert f"unedited: {name}" in told
+
+
+def test_a_kernel_that_could_never_be_a_version_is_not_taken(tmp_path):
+    case, run, home = CASES["agent"], tmp_path / "run", tmp_path / "home"
+    kbs(home, "loop", "init", *case.arguments(f"recorded:{case.recording}", run))
+    kbs(home, "loop", "next", str(run))
+    empty, same = tmp_path / "empty.py", tmp_path / "same.py"
+    empty.write_text("\n")
+    same.write_text((run / "v0" / "kernel.py").read_text())
+    with pytest.raises(UsageError, match="holds no kernel"):
+        kbs(home, "loop", "submit", str(run), str(empty))
+    with pytest.raises(UsageError, match="byte for byte"):
+        kbs(home, "loop", "submit", str(run), str(same))
+    assert not [
+        line for line in (run / "events.jsonl").read_text().splitlines()
+        if json.loads(line)["kind"] == "submitted"
+    ]  # fmt: skip
+    good = KERNELS / "agent_host" / "submitted.py"
+    kbs(home, "loop", "submit", str(run), str(good))
