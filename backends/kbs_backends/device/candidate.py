@@ -29,22 +29,18 @@ class Callee(Protocol):
 class KernelCallee:
     """A candidate in one of the languages."""
 
-    def __init__(self, runnable: Any) -> None:
+    def __init__(self, runnable: Any, dims: Inputs) -> None:
         """``runnable`` is what the language's ``load`` gave."""
         self._runnable = runnable
+        self._dims = dims
         self.arguments: tuple[str, ...] = tuple(runnable.arguments)
 
     def prepare(self, values: Inputs) -> Callable[[], Any]:
         """Only the arguments that the kernel takes; a name that is missing fails here."""
+        from kbs_backends.languages.arguments import arguments_for
+
         runnable = self._runnable
-        names = self.arguments or tuple(values)
-        missing = [name for name in names if name not in values]
-        if missing:
-            raise TypeError(
-                f"the kernel takes {', '.join(missing)}, which the task does not give "
-                f"(it gives {', '.join(values)})"
-            )
-        chosen = {name: values[name] for name in names}
+        chosen = arguments_for(runnable, values, self._dims)
         return lambda: runnable(**chosen)
 
 
@@ -82,7 +78,8 @@ def load(message: Load, *, trusted: bool) -> Callee:
         raise RuntimeError("neither a language nor a baseline")
     module = LANGUAGES[message.language]
     artifact = Path(message.artifact) if message.artifact else None
-    return KernelCallee(module.load(Path(message.path), artifact, name="candidate"))
+    runnable = module.load(Path(message.path), artifact, name="candidate")
+    return KernelCallee(runnable, message.dims)
 
 
 def _baseline(message: Load) -> Callee:

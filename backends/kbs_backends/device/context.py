@@ -81,7 +81,7 @@ class Bench:
             path.write_bytes(self.blobs.get(arm.sha256))
             message = Load(
                 path=str(path), language=arm.language, artifact=artifacts.get(arm.sha256),
-                outputs=task.outputs,
+                outputs=task.outputs, dims=task.task.dims,
             )  # fmt: skip
         else:
             message = Load(

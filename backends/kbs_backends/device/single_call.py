@@ -24,6 +24,7 @@ SEED = 20_001
 def main(arguments: list[str] | None = None) -> int:
     """Run; 0 when the call was made."""
     from kbs_backends.languages import LANGUAGES
+    from kbs_backends.languages.arguments import arguments_for
     from kbs_backends.tasks import load_reference
     from kbs_engine.errors import KbsError
 
@@ -41,8 +42,11 @@ def main(arguments: list[str] | None = None) -> int:
     except KbsError as problem:
         sys.stderr.write(f"{problem}\n")
         return 2
-    names = tuple(kernel.arguments) or tuple(inputs)
-    chosen = {name: inputs[name] for name in names}
+    try:
+        chosen = arguments_for(kernel, inputs, reference.dims)
+    except TypeError as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 2
     if options.warm:
         kernel(**chosen)
     with _range(device):

@@ -91,6 +91,11 @@ class Runnable(Protocol):
         """Names that the kernel takes, in order; empty where it takes any (``**kwargs``)."""
         ...
 
+    @property
+    def optional(self) -> frozenset[str]:
+        """Those of ``arguments`` that have a default."""
+        ...
+
     def __call__(self, **inputs: Any) -> object:
         """Launch once, asynchronously where the kernel does; what ``run_kernel`` returned."""
         ...

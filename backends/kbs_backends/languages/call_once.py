@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_backends.languages.arguments import arguments_for
 from kbs_backends.languages.base import Call
 from kbs_backends.languages.placement import PretendChip, without_gpu
 from kbs_backends.languages.python_kernel import PythonKernel, call_setup
@@ -24,12 +25,13 @@ def main(source: Path, call: Call) -> int:
     with without_gpu(chip=PretendChip(unit_count=call.unit_count)):
         try:
             kernel = PythonKernel.load(source)
-            setup, where = kernel.setup, source
+            setup, where = None, source
             if call.reference is not None:
-                found = getattr(import_file(call.reference), "setup", None)
-                setup, where = (found, call.reference) if found else (setup, where)
+                setup, where = getattr(import_file(call.reference), "setup", None), call.reference
+            if setup is None:
+                setup, where = kernel.setup, source
             inputs, _ = call_setup(setup, call.dims, where, seed=0)
-            kernel(**inputs)
+            kernel(**arguments_for(kernel, inputs, call.dims))
         except KbsError as problem:
             sys.stderr.write(f"{problem}\n")
             return 3

@@ -63,6 +63,7 @@ class SolveCall:
         """
         self.signature = signature
         self.arguments = signature.names
+        self.optional: frozenset[str] = frozenset()
         self._where = where
         try:
             self._solve = getattr(ctypes.CDLL(str(library)), ENTRY)

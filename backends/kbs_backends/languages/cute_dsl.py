@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from kbs_backends.languages.base import Built, Call, Listings
 from kbs_backends.languages.cache import CompileCache
 from kbs_backends.languages.cubin import resources_in
 from kbs_backends.languages.dsl_dump import Dump, compile_by_dump, package_version
+from kbs_backends.languages.imports import imports
 from kbs_backends.languages.machine_code import CUBIN, listings_of
 from kbs_backends.languages.nvcc import check_arch
 from kbs_backends.languages.python_kernel import PythonKernel
@@ -17,7 +17,6 @@ from kbs_engine.results import KernelResources
 from kbs_engine.vocabulary import Language
 
 PACKAGE = "nvidia-cutlass-dsl"
-_IMPORT = re.compile(r"^\s*(?:import cutlass\b|from cutlass\b)", re.MULTILINE)
 
 
 def _environment(arch: str, folder: Path) -> Mapping[str, str]:
@@ -52,7 +51,7 @@ class CuteDsl:
 
     def detect(self, text: str) -> bool:
         """Whether the file imports cutlass."""
-        return _IMPORT.search(text) is not None
+        return imports(text, "cutlass")
 
     def compile(
         self,

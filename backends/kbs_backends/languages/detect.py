@@ -51,7 +51,9 @@ def detect_language(path: Path, text: str) -> Language:
     if found is None:
         names = _listed(item.name for item in by_suffix)
         raise InputError(
-            f"imports none of {names}", where=str(path), remedy=f"name its --language: {names}"
+            f"imports none of the packages of {names}",
+            where=str(path),
+            remedy="import the language that it is written in, or name it with --language",
         )
     return found.name
 

@@ -14,6 +14,7 @@ from kbs_backends.languages.amdgcn_metadata import amd_resources
 from kbs_backends.languages.base import Built, Call, Listings
 from kbs_backends.languages.cache import CompileCache
 from kbs_backends.languages.dsl_dump import Dump, compile_by_dump, package_version
+from kbs_backends.languages.imports import imports
 from kbs_backends.languages.machine_code import AMDGCN, listings_of
 from kbs_backends.languages.python_kernel import PythonKernel
 from kbs_engine.errors import UsageError
@@ -22,7 +23,6 @@ from kbs_engine.vocabulary import Language
 
 PACKAGE = "flydsl"
 NOT_RUN = "FlyDSL kernels need AMD hardware; they are compiled for it and not run"
-_IMPORT = re.compile(r"^\s*(?:import flydsl\b|from flydsl\b)", re.MULTILINE)
 _ARCH = re.compile(r"^gfx[0-9a-f]{3,5}$")
 
 
@@ -59,7 +59,7 @@ class FlyDsl:
 
     def detect(self, text: str) -> bool:
         """Whether the file imports flydsl."""
-        return _IMPORT.search(text) is not None
+        return imports(text, "flydsl")
 
     def compile(
         self,

@@ -26,13 +26,17 @@ class PythonKernel:
         """Check the contract.
 
         Raises:
-            InputError: ``run_kernel`` or ``setup`` is missing.
+            InputError: ``run_kernel`` is missing.
         """
         self.source = source
         self.module = module
-        self.setup = required(module, SETUP, source)
         self._run = required(module, RUN, source)
-        self.arguments = _named_arguments(self._run)
+        self.arguments, self.optional = _named_arguments(self._run)
+
+    @property
+    def setup(self) -> Callable[..., Any]:
+        """Its ``setup``; InputError where there is none (a reference may have its own)."""
+        return required(self.module, SETUP, self.source)
 
     @classmethod
     def load(cls, source: Path, name: str = "") -> Self:
@@ -78,7 +82,8 @@ def call_setup(
     if seed is not None and "seed" not in arguments and ("seed" in named or takes_any):
         arguments["seed"] = seed
     _check_dims(setup, arguments, source)
-    with failures_by_line(source, f"{SETUP} fails"):
+    told = f" with {', '.join(f'{name}={value}' for name, value in dims.items())}" if dims else ""
+    with failures_by_line(source, f"{SETUP} fails{told}", remedy="fix the line, or the dims"):
         made = setup(**arguments)
     if not isinstance(made, Mapping) or not isinstance(made.get("inputs"), Mapping):
         raise InputError(
@@ -137,6 +142,10 @@ def _parameters(function: Callable[..., Any]) -> tuple[dict[str, inspect.Paramet
     return named, any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
 
 
-def _named_arguments(function: Callable[..., Any]) -> tuple[str, ...]:
+def _named_arguments(function: Callable[..., Any]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Names (none: any), and those with a default."""
     named, takes_any = _parameters(function)
-    return () if takes_any else tuple(named)
+    if takes_any:
+        return (), frozenset()
+    empty = inspect.Parameter.empty
+    return tuple(named), frozenset(n for n, p in named.items() if p.default is not empty)

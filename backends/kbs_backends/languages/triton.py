@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 
 from kbs_backends.languages import triton_resources
+from kbs_backends.languages.arguments import arguments_for
 from kbs_backends.languages.base import Built, Call, Listings
 from kbs_backends.languages.cache import CacheKey, CompileCache
+from kbs_backends.languages.imports import imports
 from kbs_backends.languages.machine_code import listings_of
 from kbs_backends.languages.placement import PretendChip, without_gpu
 from kbs_backends.languages.python_kernel import PythonKernel, call_setup
@@ -25,8 +27,6 @@ from kbs_engine.errors import InputError, MeasurementError, UsageError
 from kbs_engine.results import Compiled, CompileMessage, KernelResources
 from kbs_engine.vocabulary import Language
 
-_IMPORT = re.compile(r"^\s*(?:import triton|from triton\b)", re.MULTILINE)
-
 
 class Triton:
     """Triton kernels. ``Built.files``: ``cubin0``, ``ptx0``… or ``amdgcn0``…, one a kernel."""
@@ -36,7 +36,7 @@ class Triton:
 
     def detect(self, text: str) -> bool:
         """Whether the file imports triton."""
-        return _IMPORT.search(text) is not None
+        return imports(text, "triton")
 
     def compile(
         self,
@@ -169,7 +169,7 @@ def _launch(source: Path, arch: str, call: Call) -> list[Launched]:
     problems: list[CompilationError] = []
     with launches_for(arch) as found, without_gpu(fake=True, chip=chip):
         kernel = PythonKernel.load(source)
-        inputs = _inputs(kernel, call)
+        inputs = arguments_for(kernel, _inputs(kernel, call), call.dims)
         with failures_by_line(source, "run_kernel fails"):
             try:
                 kernel.prepare(**inputs)()

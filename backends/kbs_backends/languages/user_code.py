@@ -44,7 +44,7 @@ def import_file(path: Path, name: str = "") -> ModuleType:
 
 
 @contextlib.contextmanager
-def failures_by_line(path: Path, what: str) -> Iterator[None]:
+def failures_by_line(path: Path, what: str, *, remedy: str = "fix the line") -> Iterator[None]:
     """Turn whatever user code raises into an error with the line of the user's file."""
     try:
         yield
@@ -61,16 +61,24 @@ def failures_by_line(path: Path, what: str) -> Iterator[None]:
             where=_place(path, problem),
             remedy=f"install {problem.name} beside kbs",
         ) from problem
+    except SystemExit as problem:
+        raise InputError(
+            f"{what}: it calls exit ({problem.code})", where=_place(path, problem),
+            remedy="leave exit out: the file is imported, not run as a program",
+        ) from problem  # fmt: skip
     except Exception as problem:  # the boundary to code that is not ours
-        raise _told(path, what, problem) from problem
+        raise _told(path, what, problem, remedy) from problem
 
 
-def _told(path: Path, what: str, problem: Exception) -> KbsError:
+_NO_MEMORY = ("not enough memory", "can't allocate memory", "cannot allocate memory")
+
+
+def _told(path: Path, what: str, problem: Exception, remedy: str) -> KbsError:
     import torch
 
     place = _place(path, problem)
     if isinstance(problem, (torch.cuda.OutOfMemoryError, MemoryError)) or (
-        "not enough memory" in str(problem)
+        any(words in str(problem).lower() for words in _NO_MEMORY)
     ):
         return MeasurementError(
             f"{what}: out of memory", where=place,
@@ -78,9 +86,7 @@ def _told(path: Path, what: str, problem: Exception) -> KbsError:
         )  # fmt: skip
     lines = str(problem).strip().splitlines()
     reason = f": {lines[0]}" if lines else ""
-    return InputError(
-        f"{what}: {type(problem).__name__}{reason}", where=place, remedy="fix the line"
-    )
+    return InputError(f"{what}: {type(problem).__name__}{reason}", where=place, remedy=remedy)
 
 
 def _place(path: Path, problem: BaseException) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kbs_backends.languages import LANGUAGES, CompileCache, detect_language, language
+from kbs_backends.languages.arguments import arguments_for
 from kbs_backends.languages.cutlass import find_headers
 from kbs_backends.languages.nvcc import messages_of, resources_of
 from kbs_backends.languages.python_kernel import PythonKernel, call_setup
@@ -28,6 +29,15 @@ CUTE = "import cutlass.cute as cute\nimport torch\n"
         ("k.py", "from cutlass import cute\n", "cute-dsl"),
         ("k.py", "import flydsl.compiler as flyc\n", "flydsl"),
         ("k.py", "# import cutlass\nimport triton\n", "triton"),
+        ("k.py", "import torch, triton, triton.language as tl\n", "triton"),
+        ("k.py", "import os; import triton as t\n", "triton"),
+        (
+            "k.py",
+            "try:\n    from triton import language as tl\nexcept ImportError: pass\n",
+            "triton",
+        ),
+        ("k.py", "import torch, triton\ndef run_kernel(:\n", "triton"),
+        ("k.py", '"""\nimport cutlass\n"""\nimport triton\n', "triton"),
     ],
 )
 def test_the_language_is_read_from_the_file(name, text, found):
@@ -82,7 +92,6 @@ def test_a_kernel_is_loaded_and_called(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words", "line"),
     [
-        (KERNEL.replace("def setup", "def prepare"), "defines no setup", None),
         (KERNEL.replace("def run_kernel", "def run"), "defines no run_kernel", None),
         ("import nothing_like_this\n" + KERNEL, "nothing_like_this, which is not installed", 1),
         ("x = 1 / 0\n" + KERNEL, "fails while it is imported: ZeroDivisionError", 1),
@@ -96,6 +105,63 @@ def test_a_broken_kernel_is_told_with_its_line(tmp_path, text, words, line):
     assert words in refused.value.message
     assert refused.value.where == (f"{path}:{line}" if line else str(path))
     assert refused.value.remedy
+
+
+def test_a_kernel_needs_a_setup_only_where_it_is_asked_for(tmp_path):
+    path = written(tmp_path, KERNEL.replace("def setup", "def prepare"))
+    kernel = PythonKernel.load(path)
+    with pytest.raises(InputError, match="defines no setup") as refused:
+        _ = kernel.setup
+    assert refused.value.where == str(path)
+    assert "def setup(**dims)" in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("parameters", "taken"),
+    [
+        ("x, out", {"x", "out"}),
+        ("x, out, N", {"x", "out", "N"}),
+        ("x, out, BLOCK=128", {"x", "out"}),
+        ("out, N=7", {"out", "N"}),
+        ("**anything", {"x", "out"}),
+    ],
+)
+def test_a_kernel_is_given_what_it_names(tmp_path, parameters, taken):
+    path = written(tmp_path, f"def run_kernel({parameters}): pass\n")
+    kernel = PythonKernel.load(path)
+    given = arguments_for(kernel, {"x": 1, "out": 2}, {"N": 3, "M": 4})
+    assert set(given) == taken
+    assert given.get("N", 3) == 3
+
+
+def test_an_input_goes_before_a_dim_and_what_nobody_gives_is_named(tmp_path):
+    kernel = PythonKernel.load(written(tmp_path, "def run_kernel(x, n, q): pass\n"))
+    assert arguments_for(kernel, {"x": 1, "n": 2}, {"n": 9, "q": 3}) == {"x": 1, "n": 2, "q": 3}
+    with pytest.raises(TypeError, match=r"takes q, .*gives x, n, and the dims M"):
+        arguments_for(kernel, {"x": 1, "n": 2}, {"M": 9})
+
+
+def test_a_file_that_exits_is_told(tmp_path):
+    path = written(tmp_path, "import sys\nsys.exit(3)\n")
+    with pytest.raises(InputError, match=r"calls exit \(3\)") as refused:
+        PythonKernel.load(path)
+    assert refused.value.where == f"{path}:2"
+
+
+def test_a_setup_that_fails_tells_its_dims(tmp_path):
+    path = written(tmp_path, "import torch\ndef setup(N): return torch.empty(N)\n"
+                             "def run_kernel(**_): pass\n")  # fmt: skip
+    with pytest.raises(InputError, match="setup fails with N=-3") as refused:
+        call_setup(PythonKernel.load(path).setup, {"N": -3}, path)
+    assert "the dims" in refused.value.remedy
+
+
+def test_memory_of_the_host_that_is_not_there_is_told_as_such(tmp_path):
+    path = written(tmp_path, "import torch\ndef setup(): return torch.empty(10**15)\n"
+                             "def run_kernel(**_): pass\n")  # fmt: skip
+    with pytest.raises(MeasurementError, match="out of memory") as refused:
+        call_setup(PythonKernel.load(path).setup, {}, path)
+    assert "smaller dims" in refused.value.remedy
 
 
 def test_run_kernel_fails_at_the_line_of_the_user(tmp_path):
