@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kbs_backends.languages.base import Runnable
+from kbs_engine.errors import InputError
 
 
 def arguments_for(
@@ -17,7 +18,7 @@ def arguments_for(
     parameter with a default may be left out.
 
     Raises:
-        TypeError: It takes a name that is neither an input nor a dim, and has no default.
+        InputError: It takes a name that is neither an input nor a dim, and has no default.
     """
     names = runnable.arguments or tuple(inputs)
     known = {**dims, **inputs}
@@ -25,8 +26,9 @@ def arguments_for(
     if missing:
         given = ", ".join(inputs) or "no inputs"
         more = f", and the dims {', '.join(dims)}" if dims else ""
-        raise TypeError(
+        raise InputError(
             f"the kernel takes {', '.join(missing)}, which the task does not give "
-            f"(it gives {given}{more})"
+            f"(it gives {given}{more})",
+            remedy="name the inputs of setup(), or dims, as its parameters",
         )
     return {name: known[name] for name in names if name in known}

@@ -83,8 +83,10 @@ def spec_of(tensor: Any) -> OutputSpec:
     )
 
 
-def seen_outputs(function: Callable[..., Any], inputs: Inputs, where: Path) -> tuple[str, ...]:
-    """Names of the arguments that the reference writes, or returns under their name."""
+def seen_outputs(
+    function: Callable[..., Any], inputs: Inputs, where: Path
+) -> tuple[tuple[str, ...], Any]:
+    """Arguments that the reference writes, or returns under their name; and all that it returns."""
     import torch
 
     tensors = {n: v for n, v in inputs.items() if isinstance(v, torch.Tensor)}
@@ -93,7 +95,7 @@ def seen_outputs(function: Callable[..., Any], inputs: Inputs, where: Path) -> t
         returned = run_user(where, function, inputs)
     written = [n for n, v in tensors.items() if v._version != before[n]]  # noqa: SLF001
     named = [n for n in returned if n in tensors] if isinstance(returned, Mapping) else []
-    return tuple(dict.fromkeys((*written, *named)))
+    return tuple(dict.fromkeys((*written, *named))), returned
 
 
 def _same_shape(name: str, value: Any, buffer: Any, where: Path) -> None:

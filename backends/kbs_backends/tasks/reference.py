@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from kbs_backends.languages.placement import on_device, without_gpu
 from kbs_backends.languages.python_kernel import Dims, check_outputs
 from kbs_backends.tasks import outputs as results
+from kbs_backends.tasks import returned as results_made
 from kbs_backends.tasks.base import Inputs, OutputSpec, PreparedRound, Tolerance
 from kbs_backends.tasks.baseline_setup import setup_of_kernel
 from kbs_backends.tasks.comparing import compare
 from kbs_backends.tasks.computation import Computation, Setup, load_computation, run_user
+from kbs_backends.tasks.copies import as_buffer, copies
 from kbs_backends.tasks.counting import counted_work, torch_flops
 from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw
 from kbs_backends.tasks.families import declared_family, operations_of, seen_family
@@ -76,24 +82,36 @@ class BoundReference:
         self._setup = setup
         self._told = tuple(outputs)
         self._reads: tuple[str, ...] | None = None
+        self._made: dict[str, OutputSpec] = {}
 
     @cached_property
     def output_names(self) -> tuple[str, ...]:
-        """By setup(), else what the reference is seen to write, else as told."""
-        with self._shapes_alone():
-            inputs, declared = self._setup(self.dims, 0)
-            if declared:
-                return declared
-            seen = self._seen(inputs)
+        """By setup(), else what the reference is seen to write, else as told or returned."""
+        try:
+            with without_gpu(fake=True):
+                return self._found_outputs()
+        except (InputError, MeasurementError):
+            with without_gpu():  # setup() or the reference needs values, or truly fails
+                return self._found_outputs()
+
+    def _found_outputs(self) -> tuple[str, ...]:
+        inputs, declared = self._setup(self.dims, 0)
+        if declared:
+            return declared
+        seen, returned = results.seen_outputs(self._computation.function(), inputs, self.where)
         if seen:
             return seen
-        if not self._told:
+        if self._told and all(name in inputs for name in self._told):
+            check_outputs(self._told, inputs, str(self.where))
+            return self._told
+        self._made = results_made.returned_outputs(returned, self._told, inputs, self.where)
+        if not self._made:
             raise InputError(
                 "nothing tells which arguments are outputs", where=str(self.where),
-                remedy="name them in setup(), write them in place, or give --outputs NAME",
+                remedy="name them in setup(), write them in place, return them, or give "
+                "--outputs NAME",
             )  # fmt: skip
-        check_outputs(self._told, inputs, str(self.where))
-        return self._told
+        return tuple(self._made)
 
     @property
     def reads_outputs(self) -> tuple[str, ...]:
@@ -106,8 +124,7 @@ class BoundReference:
         declared = declared_family(self._computation.declared("family"), str(self.where))
         if declared is not None:
             return declared
-        with self._shapes_alone():
-            inputs = self._setup(self.dims, 0)[0]
+        with self._outline() as inputs:
             try:
                 operations = operations_of(self.where, self.function(), inputs)
             except (InputError, MeasurementError):
@@ -116,7 +133,16 @@ class BoundReference:
 
     def function(self, baseline: str = "") -> Callable[..., Any]:
         """What computes it, to be called with every input by name."""
-        return self._computation.function(baseline)
+        function = self._computation.function(baseline)
+        made = frozenset(self.output_names) & frozenset(self._made)
+        if not made:
+            return function
+
+        @functools.wraps(function)
+        def without_buffers(**inputs: Any) -> Any:
+            return function(**{name: v for name, v in inputs.items() if name not in made})
+
+        return without_buffers
 
     def make_inputs(self, seed: int, distribution: str = "setup", device: str = "cpu") -> Inputs:
         """Fresh arguments on ``device``."""
@@ -129,7 +155,7 @@ class BoundReference:
         outputs = self.output_names
         with on_device(device):
             torch.manual_seed(seed)
-            inputs, _ = self._setup(self.dims, seed)
+            inputs = self._drawn(seed, device)
         placed = {
             name: value.to(device)
             if isinstance(value, torch.Tensor) and value.device.type != torch.device(device).type
@@ -141,7 +167,7 @@ class BoundReference:
 
     def expected(self, inputs: Inputs, dtype: str | None = FP64) -> dict[str, torch.Tensor]:
         """What the outputs must hold, computed on copies."""
-        found = self._run(_copies(inputs, wide=dtype == FP64))
+        found = self._run(copies(inputs, wide=dtype == FP64))
         if dtype is None:
             results.same_dtypes(found, inputs, self.where)
         results.no_nan(found, self.where, "these")
@@ -174,36 +200,27 @@ class BoundReference:
         """Inputs, expectation, eager error; see ``PreparedRound``."""
         inputs = self.make_inputs(seed, distribution, device)
         specs = self.specs(inputs)
-        own = self._run(_copies(inputs, wide=False))
+        own = self._run(copies(inputs, wide=False))
         results.same_dtypes(own, inputs, self.where)
         results.no_nan(own, self.where, distribution)
         if self._reads is None:
-            self._reads = self._read_back(inputs, own)
+            self._reads = self._read_back(inputs)
         expected, source = self._wide_or_own(inputs, own, distribution)
-        tight = Tolerance(
-            atol=tolerance.atol * HEADROOM,
-            rtol=tolerance.rtol * HEADROOM,
-            source=tolerance.source,
-            derived=tolerance.derived,
+        tight = msgspec.structs.replace(
+            tolerance, atol=tolerance.atol * HEADROOM, rtol=tolerance.rtol * HEADROOM
         )
-        eager = compare({n: _as_buffer(v, inputs[n]) for n, v in own.items()},
+        eager = compare({n: as_buffer(v, inputs[n]) for n, v in own.items()},
                         expected, specs, tight)  # fmt: skip
         return PreparedRound(
-            distribution=distribution,
-            inputs=inputs,
-            expected=expected,
-            expected_from=source,
-            specs=specs,
-            tolerance=tolerance,
-            eager_max_abs_err=eager.max_abs_err,
+            distribution=distribution, inputs=inputs, expected=expected, expected_from=source,
+            specs=specs, tolerance=tolerance, eager_max_abs_err=eager.max_abs_err,
             usable=eager.ok,
             why_not="" if eager.ok else f"eager itself misses half the tolerance: {eager.detail}",
-        )
+        )  # fmt: skip
 
     def work(self, permitted: Sequence[Dtype] = ()) -> Counted:
         """FLOPs and compulsory bytes."""
-        with self._shapes_alone():
-            inputs = self._setup(self.dims, 0)[0]
+        with self._outline() as inputs:
             return counted_work(
                 self._computation,
                 self.dims,
@@ -216,8 +233,7 @@ class BoundReference:
 
     @cached_property
     def _torch_flops(self) -> float | None:
-        with self._shapes_alone():
-            inputs = self._setup(self.dims, 0)[0]
+        with self._outline() as inputs:
             try:
                 return torch_flops(self.where, self.function(), inputs)
             except (InputError, MeasurementError):
@@ -225,8 +241,7 @@ class BoundReference:
 
     def _derived(self, permitted: tuple[str, ...]) -> Tolerance:
         outputs = self.output_names
-        with self._shapes_alone():
-            inputs = self._setup(self.dims, 0)[0]
+        with self._outline() as inputs:
             dtypes = [str(inputs[name].dtype).removeprefix("torch.") for name in outputs]
             return derive(dtypes, reduction_length(inputs, outputs, self._torch_flops), permitted)
 
@@ -243,58 +258,42 @@ class BoundReference:
     ) -> tuple[dict[str, Any], str]:
         """The fp64 expectation where the reference can be run in it."""
         try:
-            wide = self._run(_copies(inputs, wide=True))
+            wide = self._run(copies(inputs, wide=True))
         except (InputError, MeasurementError):
             return dict(own), "own dtype"
         results.no_nan(wide, self.where, distribution)
         return wide, FP64
 
-    def _read_back(self, inputs: Inputs, own: Mapping[str, Any]) -> tuple[str, ...]:
+    def _read_back(self, inputs: Inputs) -> tuple[str, ...]:
         """Outputs whose result changes with what stood in their buffer before."""
         import torch
 
         changed = []
         for name in self.output_names:
-            again = _copies(inputs, wide=False)
+            again = copies(inputs, wide=False)
             again[name].fill_(1)
-            first = _copies(inputs, wide=False)
+            first = copies(inputs, wide=False)
             first[name].fill_(0)
             if not torch.equal(self._run(again)[name], self._run(first)[name]):
                 changed.append(name)
-        del own
         return tuple(changed)
 
-    def _seen(self, inputs: Inputs) -> tuple[str, ...]:
-        """On shapes alone; with values where the reference needs them."""
-        try:
-            return results.seen_outputs(self.function(), inputs, self.where)
-        except (InputError, MeasurementError):
-            pass
-        with without_gpu():
-            real, _ = self._setup(self.dims, 0)
-            return results.seen_outputs(self.function(), real, self.where)
+    def _drawn(self, seed: int, device: str = "cpu") -> Inputs:
+        """Arguments as setup() gives them, with buffers for what is only returned."""
+        inputs = self._setup(self.dims, seed)[0]
+        _ = self.output_names
+        return results_made.with_buffers(inputs, self._made, device) if self._made else inputs
 
-    @staticmethod
-    def _shapes_alone() -> Any:
-        return without_gpu(fake=True)
-
-
-def _copies(inputs: Inputs, *, wide: bool) -> Inputs:
-    """Copies with the same strides; ``wide``: floating tensors in fp64."""
-    import torch
-
-    def copy(value: Any) -> Any:
-        if not isinstance(value, torch.Tensor):
-            return value
-        if wide and value.is_floating_point():
-            return value.to(torch.float64, copy=True)
-        return value.clone()
-
-    return {name: copy(value) for name, value in inputs.items()}
-
-
-def _as_buffer(value: Any, buffer: Any) -> Any:
-    """The eager result in the layout of the buffer: only values are judged here."""
-    import torch
-
-    return torch.empty_like(buffer).copy_(value) if value.stride() != buffer.stride() else value
+    @contextlib.contextmanager
+    def _outline(self) -> Iterator[Inputs]:
+        """Arguments as shapes alone; with values where setup() needs them."""
+        _ = self.output_names
+        with contextlib.ExitStack() as stack:
+            try:
+                with without_gpu(fake=True):
+                    inputs = self._drawn(0)
+                stack.enter_context(without_gpu(fake=True))
+            except (InputError, MeasurementError):
+                stack.enter_context(without_gpu())
+                inputs = self._drawn(0)
+            yield inputs

@@ -137,7 +137,7 @@ def test_a_kernel_is_given_what_it_names(tmp_path, parameters, taken):
 def test_an_input_goes_before_a_dim_and_what_nobody_gives_is_named(tmp_path):
     kernel = PythonKernel.load(written(tmp_path, "def run_kernel(x, n, q): pass\n"))
     assert arguments_for(kernel, {"x": 1, "n": 2}, {"n": 9, "q": 3}) == {"x": 1, "n": 2, "q": 3}
-    with pytest.raises(TypeError, match=r"takes q, .*gives x, n, and the dims M"):
+    with pytest.raises(InputError, match=r"takes q, .*gives x, n, and the dims M"):
         arguments_for(kernel, {"x": 1, "n": 2}, {"M": 9})
 
 

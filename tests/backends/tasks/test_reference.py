@@ -67,8 +67,57 @@ def test_outputs_that_setup_does_not_name_are_seen(tmp_path):
     with pytest.raises(InputError, match="nothing tells which") as refused:
         _ = load(tmp_path, returned).output_names
     assert "--outputs" in refused.value.remedy
-    with pytest.raises(InputError, match="output 'z' is not among"):
-        _ = load(tmp_path, returned, outputs=["z"]).output_names
+    assert load(tmp_path, returned, outputs=["z"]).output_names == ("z",)
+    with pytest.raises(InputError, match="returns 1 values for 2 outputs"):
+        _ = load(tmp_path, returned, outputs=["z", "w"]).output_names
+    nothing = silent + "def reference(x, out, **_): pass\n"
+    with pytest.raises(InputError, match="nothing tells which"):
+        _ = load(tmp_path, nothing).output_names
+
+
+BARE = "def setup(n=8): return {'inputs': {'x': torch.randn(n, 4), 'k': 3}}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "told", "names"),
+    [
+        ("return x * k", [], ["out"]),
+        ("return x * k", ["y"], ["y"]),
+        ("return x * k, x.sum(0)", [], ["out0", "out1"]),
+        ("return {'a': x * k, 'b': x.half()}", [], ["a", "b"]),
+        ("return x.t()", [], ["out"]),
+        ("return x.sum()", [], ["out"]),
+        ("return x * k if float(x.sum()) < 1e9 else x", [], ["out"]),
+    ],
+)
+def test_what_is_only_returned_gets_buffers(tmp_path, body, told, names):
+    reference = load(tmp_path, BARE + f"def reference(x, k): {body}\n", {"n": 5}, outputs=told)
+    assert list(reference.output_names) == names
+    inputs = reference.make_inputs(3)
+    eager = reference.eager(inputs)
+    for name, spec in reference.specs(inputs).items():
+        assert eager[name].shape == spec.shape == inputs[name].shape
+        assert inputs[name].is_contiguous()
+        assert str(eager[name].dtype) == f"torch.{spec.dtype}"
+    assert reference.function()(**inputs) is not None
+    made = reference.prepare_round(1, "normal", "cpu", reference.tolerance(1e-3, 1e-3))
+    assert made.usable
+    assert list(made.expected) == names
+
+
+def test_a_setup_that_needs_values_is_run_with_values(tmp_path):
+    text = "def setup(n=8):\n    x = torch.rand(n, 4)\n    k = max(1, int(x.sum().item() > 1e9))\n"
+    text += "    return {'inputs': {'x': x, 'k': k, 'y': torch.from_numpy(x.numpy() * 2)}}\n"
+    reference = load(tmp_path, text + "def reference(x, k, y): y.copy_(x * k)\n")
+    assert reference.output_names == ("y",)
+    assert reference.family
+    assert reference.work().work.bytes_in
+    assert reference.tolerance().derived
+
+
+def test_a_reference_that_returns_no_tensor_is_told(tmp_path):
+    with pytest.raises(InputError, match="returns a float for output out"):
+        _ = load(tmp_path, BARE + "def reference(x, k): return 3.0\n").output_names
 
 
 def test_what_needs_values_is_seen_with_values(tmp_path):
