@@ -144,3 +144,23 @@ def test_a_kernel_that_could_never_be_a_version_is_not_taken(tmp_path):
     ]  # fmt: skip
     good = KERNELS / "agent_host" / "submitted.py"
     kbs(home, "loop", "submit", str(run), str(good))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("dims.M=abc", "dims.M cannot become 'abc'"),
+        ("dims.M=-4", "dims.M is a size"),
+        ("dims.M=64.5", "dims.M cannot become 64.5"),
+        ("dims.K=8", "dims.K cannot become 8"),
+        ("language=cuda-cpp", "language was found"),
+        ("gpu=Another", "gpu was found"),
+        ("rtol=-1", "rtol is no less than 0"),
+    ],
+)
+def test_an_order_that_could_never_be_followed_is_not_taken(ended, change, words):
+    home, run, _ = ended
+    before = (run / "events.jsonl").read_bytes()
+    with pytest.raises(UsageError, match=words):
+        kbs(home, "loop", "set", str(run), "--set", change)
+    assert (run / "events.jsonl").read_bytes() == before

@@ -14,7 +14,7 @@ from kbs.looping.progress import Quiet
 from kbs.looping.running import Wiring, wired
 from kbs.looping.writing import Writer
 from kbs.measuring.options import TaskOptions
-from kbs_engine.jobs import Job, Probe, TimingSettings
+from kbs_engine.jobs import Count, Job, Probe, TimingSettings
 from kbs_engine.loop.parts import Order
 from kbs_engine.results import Machine
 from kbs_engine.run import RunFolder
@@ -104,6 +104,12 @@ def test_other_constraints_begin_an_epoch_with_v0_and_the_best_measured_again(ru
     state = go(run)
     assert state["epoch"] == 1
     assert [epoch["reason"] for epoch in state["epochs"]] == ["", "larger batches"]
+    readme = (run.root / "README.md").read_text()
+    assert "| shapes | M=16 |" in readme
+    assert "epoch 1 from v2: larger batches" in readme
+    assert "'M': 16" in (run.root / "test_kernel.py").read_text()
+    counted = [job for job in run.journal.jobs().values() if isinstance(job, Count)]
+    assert [job.task.dims for job in counted] == [{"M": 8}, {"M": 16}]
     again = next(row for row in state["versions"] if row["version"] == 2)
     assert again["epoch"] == 1
     assert again["sha256"] == next(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -186,3 +187,24 @@ def test_an_event_without_its_data_is_a_break_and_no_traceback(run_at):
         assert run.journal.verify() is not None
         assert run.journal.artifacts() == {}
         assert run.journal.finished_jobs() == {}
+
+
+def test_a_moved_run_is_known_again_and_its_cut_tail_shows(build, tmp_path):
+    builder = build()
+    builder.version(0)
+    builder.close()
+    moved = tmp_path / "elsewhere"
+    copied = tmp_path / "copied"
+    shutil.copytree(builder.run.root, copied)
+    with RunFolder.open(copied, home=builder.home) as run:
+        assert run.journal.remembered() is None, "a copy is another run"
+    builder.run.root.rename(moved)
+    with RunFolder.open(moved, home=builder.home) as run:
+        assert run.journal.remembered() is not None
+        assert run.journal.verify() is None
+    lines = (moved / "events.jsonl").read_bytes().splitlines(keepends=True)
+    (moved / "events.jsonl").write_bytes(b"".join(lines[:-3]))
+    with RunFolder.open(moved, home=builder.home) as run:
+        broken = run.journal.verify()
+    assert broken is not None
+    assert "its tail was cut off" in broken.message

@@ -158,3 +158,16 @@ def test_the_commands(kbs, tmp_path):
         "records": [{"version": 0, "masked": False}]
     }
     assert "3 µs" in kbs("memory", "summary", run).out
+
+
+def test_a_record_that_does_not_fit_is_not_created(kbs, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    for setting in ("performance.latency_us=abc", "nosuch=1", "version=4", "a"):
+        assert kbs("memory", "create", run, "v7", "--set", setting).code == 2
+    strange = tmp_path / "strange.py"
+    strange.write_text("x = 1\n")
+    told = kbs("memory", "create", run, "v7", "--from", strange)
+    assert told.code == 2
+    assert "name a memory record" in told.err
+    assert not (run / "memory" / "v7.json").exists()

@@ -111,6 +111,16 @@ def test_reports_of_before_an_extension_do_not_stand_in_the_way(ended):
     assert len(found) == 1
 
 
+def test_reports_of_before_an_order_do_not_stand_in_the_way(ended):
+    run = ended.run
+    run.journal.append("order", order={"kind": "extend", "iterations": 1})
+    run.save_state(msgspec.structs.replace(run.state(), ended=""))
+    assert [r for r in check_version(run, 1, final=True) if r.rule == "reports"] == []
+    path = run.paths.summary
+    path.write_text(path.read_text().replace("v1", "v9", 1))
+    assert [r for r in check_version(run, 1, final=True) if r.rule == "reports"]
+
+
 def test_headline_and_retrospective(ended):
     summary = ended.run.paths.summary.read_text()
     assert "best correct version: v1" in summary

@@ -47,6 +47,26 @@ def prepare(ledger: Ledger) -> Steps:
     return True
 
 
+def prepare_epoch(ledger: Ledger, number: int) -> Steps:
+    """Work, specs and targets under the new constraints, and the README that tells them.
+
+    ``number`` is the epoch's first version. What the machine is stays as it was found.
+    """
+    machine = ledger.machine
+    if machine is None:
+        raise ValueError("the machine was not probed")
+    (counted,) = yield from run_jobs(
+        ledger, [Count(task=ledger.task)], "count the work again", number, optional=True
+    )
+    ledger.counted = read(counted, Counted) if counted.value is not None else None
+    described: Described = yield Describe(
+        settings=ledger.settings, machine=machine, counted=ledger.counted
+    )
+    ledger.described, ledger.chip = described, described.limits
+    yield ledger.save()
+    yield MakeFront(described=described, work=ledger.counted.work if ledger.counted else None)
+
+
 def _settle(ledger: Ledger, machine: Machine) -> None:
     """What the machine decides about the settings: kind, card, arch, whether counters count."""
     chosen = ledger.settings

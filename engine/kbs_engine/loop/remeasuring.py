@@ -17,6 +17,7 @@ from kbs_engine.loop.measuring import (
     time_with,
 )
 from kbs_engine.loop.parts import Offered
+from kbs_engine.loop.preparing import prepare_epoch
 from kbs_engine.loop.recording import memory_record
 from kbs_engine.loop.verifying import verify
 from kbs_engine.loop.version_files import (
@@ -35,6 +36,7 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     """
     following = number + 1
     base, zero = decision.base, ledger.versions[0]
+    yield from prepare_epoch(ledger, following)
     (rechecked,) = yield from run_jobs(
         ledger, [check_job(ledger, zero.source)], "check v0 again", following
     )

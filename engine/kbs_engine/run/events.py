@@ -37,6 +37,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
     seq: int
     hash: str
     path: str = ""
+    first: str = ""
+    """Hash of the journal's first event: by it a run that was moved is known again."""
 
 
 class Break(msgspec.Struct, frozen=True, kw_only=True):

@@ -66,7 +66,9 @@ class RunFolder:
             raise UsageError(
                 "a folder with files in it cannot become a new run",
                 where=str(root),
-                remedy="resume it with `kbs loop resume`, or name another with --output",
+                remedy="resume it with `kbs loop resume`, or name another with --output"
+                if Layout(root).state.is_file()
+                else "name a new or an empty folder with --output",
             )
         root.mkdir(parents=True, exist_ok=True)
         head = _head_file(root, home)

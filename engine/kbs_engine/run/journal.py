@@ -21,6 +21,7 @@ from kbs_engine.durable import sync_folder, write_whole
 from kbs_engine.errors import StoreError
 from kbs_engine.jobs import AnyJob, Job, Result
 from kbs_engine.run.events import GENESIS, Break, Event, Finished, Head, decoded, result_hash
+from kbs_engine.run.heads import find_head
 
 _FINISHED = frozenset({"job_key", "job_kind", "result_sha256", "failed", "gpu_time_s"})
 
@@ -171,6 +172,11 @@ class Journal:
         if head is None:
             return None
         where = f"{self.path}:{len(self._events) or 1}"
+        if not self._events:
+            return Break(
+                where=str(self.path),
+                message=f"is gone or empty, but {head.seq + 1} events were written",
+            )
         if head.seq >= len(self._events):
             return Break(
                 where=where,
@@ -186,16 +192,7 @@ class Journal:
 
     def remembered(self) -> Head | None:
         """The head as the home folder keeps it; None where it does not know this run."""
-        if self.head_file is None or not self.head_file.exists():
-            return None
-        try:
-            return msgspec.json.decode(self.head_file.read_bytes(), type=Head)
-        except (msgspec.DecodeError, OSError) as problem:
-            raise StoreError(
-                f"the remembered head of a journal cannot be read ({problem})",
-                where=str(self.head_file),
-                remedy="remove the file if this home folder never saw the run",
-            ) from problem
+        return find_head(self.head_file, self._events[0].hash if self._events else "")
 
     def _load(self) -> None:
         """Take what decodes, up to the first line that does not."""
@@ -259,5 +256,6 @@ class Journal:
     def _remember(self) -> None:
         if self.head_file is not None:
             last = self._events[-1]
-            head = Head(seq=last.seq, hash=last.hash, path=str(self.path))
+            first = self._events[0].hash
+            head = Head(seq=last.seq, hash=last.hash, path=str(self.path.resolve()), first=first)
             write_whole(self.head_file, msgspec.json.encode(head))

@@ -125,6 +125,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         """Limits that make no sense are refused here, once."""
         if not 0.0 <= self.noise < 1.0:
             raise ValueError(f"noise is a share of time, got {self.noise}")
+        for name in ("atol", "rtol"):
+            if (getattr(self, name) or 0.0) < 0.0:
+                raise ValueError(f"{name} is no less than 0, got {getattr(self, name)}")
         least = {"iterations": 0, "branches": 1, "slots": 1, "retries": 0, "check_rounds": 1,
                  "axis_cap": 1, "process_pairs": 1, "ncu_num": 1}  # fmt: skip
         for name, low in least.items():

@@ -52,14 +52,16 @@ def _readme(context: GateContext) -> Iterator[Refusal]:
 
 
 def _of_before(context: GateContext, path: Path) -> bool:
-    """Whether a report stands unedited from before the newest version was opened.
+    """Whether a report stands unedited from an earlier end of the run.
 
-    A run that was extended has reports of its earlier end; they are written anew after this gate.
+    A run that was extended, restarted or set anew has reports of before; they are written anew
+    after this gate.
     """
-    opened = context.run.journal.of_kind("version_opened")
-    written = [e for e in context.run.journal.of_kind("artifact")
+    journal = context.run.journal
+    again = (*journal.of_kind("version_opened"), *journal.of_kind("order"))
+    written = [e for e in journal.of_kind("artifact")
                if e.data["path"] == context.run.relative(path)]  # fmt: skip
-    if not opened or not written or written[-1].seq > opened[-1].seq:
+    if not again or not written or written[-1].seq > max(event.seq for event in again):
         return False
     return bool(written[-1].data["sha256"] == sha256_of(read_bytes(path)))
 
