@@ -56,6 +56,17 @@ def test_a_second_finalize_measures_nothing_and_counts(ended, tmp_path):
     assert "segments sent" not in shown, "no target, no exchange"
 
 
+def test_evidence_is_named_once_and_only_where_a_change_rests_on_it(ended):
+    _, run, answer = ended
+    text = (run / "final_report.md").read_text()
+    lines = text.partition("## Evidence used")[2].partition("\n## ")[0].strip().splitlines()
+    passages = [line.partition(": ")[2] for line in lines]
+    assert passages
+    assert len(set(passages)) == len(passages)
+    versions = " ".join(line.partition(":")[0] for line in lines)
+    assert f"v{answer['current_version']}" not in versions, "no change leaves the last version"
+
+
 class Page(HTMLParser):
     """Balanced tags, ids and fragments, and no address outside the page."""
 

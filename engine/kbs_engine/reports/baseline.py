@@ -13,6 +13,7 @@ from kbs_engine.reports.text import (
     factor,
     number,
     section,
+    share,
     table,
     time,
 )
@@ -69,11 +70,11 @@ def compared_table(bench: Bench) -> str:
             names.get(row.b, row.b),
             factor(row),
             f"{100 * row.noise:g} %",
-            number(row.smallest_detectable),
+            share(row.smallest_detectable),
         )
         for row in bench.comparisons
     ]
-    return table(("Against", "Kernel is faster by", "Noise", "Smallest effect seen"), rows)
+    return table(("Against", "Kernel is faster by", "Noise", "Smallest effect found"), rows)
 
 
 def arm_names(bench: Bench) -> dict[str, str]:

@@ -140,14 +140,16 @@ def _came(view: RunView, version: VersionView) -> str:
 
 
 def _evidence(view: RunView) -> list[str]:
-    lines = []
+    """Passages behind a change that was tried, once each, with the versions that rest on them."""
+    used: dict[tuple[str, str], list[str]] = {}
     for version in view.versions:
-        if version.evidence is not None:
-            lines += [
-                f"v{version.number}: {row.citation}: {row.says}"
-                for row in version.evidence.selected
-            ]
-    return list(dict.fromkeys(lines))
+        if version.evidence is not None and version.hypothesis is not None:
+            for row in version.evidence.selected:
+                used.setdefault((row.citation, row.says), []).append(f"v{version.number}")
+    return [
+        f"{', '.join(dict.fromkeys(versions))}: {citation}: {says}"
+        for (citation, says), versions in used.items()
+    ]
 
 
 def _frontier(view: RunView) -> str:
