@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,11 @@ from kbs_engine.run import RunFolder
 from kbs_engine.run.memories import parse_setting
 from kbs_engine.run.records import Settings
 
+FOUND = frozenset({
+    "language", "kernel_suffix", "family", "tolerance_from", "device_kind", "gpu", "gpu_uuid",
+    "chip", "arch", "mode", "extra",
+})  # fmt: skip
+"""Settings that nobody chose: facts of the kernel and the machine."""
 OF_THE_NEWEST = ("roofline", "plan")
 """Stages of the newest version; the others belong to the one that is made from it."""
 
@@ -169,10 +174,33 @@ def read_changes(context: Context, root: Path, texts: Sequence[str]) -> dict[str
                 f"{name} is no setting", where="--set",
                 remedy="settings: " + ", ".join(Settings.__struct_fields__),
             )  # fmt: skip
+        if name in FOUND:
+            raise UsageError(
+                f"{name} was found in the kernel or on the machine, it is no constraint",
+                where="--set",
+                remedy="begin another run for another kernel, language or machine",
+            )
         if inner:
             held = dict(changes.get(name, plain[name]) or {})
             held[inner] = value
             value = held
         changes[name] = value
     settings_of({**plain, **changes})
+    _check_dims(plain["dims"], changes.get("dims", {}))
     return changes
+
+
+def _check_dims(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    """Dims keep their names and kinds, and sizes stay sizes: an order cannot be taken back."""
+    for name, value in after.items():
+        old = before.get(name)
+        same_kind = type(value) is type(old) or (isinstance(old, float) and type(value) is int)
+        if old is None or not same_kind:
+            known = ", ".join(f"{key}={held}" for key, held in before.items())
+            raise UsageError(
+                f"dims.{name} cannot become {value!r}", where="--set", remedy=f"dims: {known}"
+            )
+        if type(value) is int and value < 1 <= old:
+            raise UsageError(
+                f"dims.{name} is a size, got {value}", where="--set", remedy="give at least 1"
+            )
