@@ -25,11 +25,13 @@ RECORD = click.option(
 
 
 @click.group("loop", epilog="Example: kbs loop init softmax.cu --ref ref.py --dims M=4096,N=4096")
-def command() -> None:
+@pass_context
+def command(context: Context) -> None:
     """One run, step by step: init, next, submit, close, and every stage alone.
 
     Every verb goes on from where the run stands; what is done already is only told again.
     """
+    del context
 
 
 @command.command(
@@ -167,9 +169,10 @@ def resume(context: Context, *, run_path: Path, device: str, record: Path | None
 def status(context: Context, *, run_path: Path) -> None:
     """Where the run stands; nothing is asked and nothing written."""
     from kbs.looping.home import Went, open_run, tell
+    from kbs.looping.waiting import waits_for
 
     with open_run(context, run_path, writing=False) as run:
-        tell(context, run_path, Went(state=run.state()))
+        tell(context, run_path, Went(state=run.state(), waiting=waits_for(run)))
 
 
 @command.command("state", epilog="Example: kbs loop state run_20250101_120000")
@@ -183,7 +186,7 @@ def state(context: Context, *, run_path: Path) -> None:
         context.print_json(msgspec.to_builtins(run.state()))
 
 
-def _order(context: Context, run_path: Path, kind: str, **fields: Any) -> None:
+def _order(context: Context, run_path: Path, kind: str, *, told: str = "", **fields: Any) -> None:
     """Put an order into the journal; the next step of the run follows it."""
     from kbs.looping.home import open_run
     from kbs_engine.loop.parts import Order
@@ -195,7 +198,7 @@ def _order(context: Context, run_path: Path, kind: str, **fields: Any) -> None:
     if context.json:
         context.print_json({"run": str(run_path), "order": msgspec.to_builtins(order)})
     elif context.verbosity >= 0:
-        click.echo(f"{kind}: `kbs loop resume {run_path}` goes on")
+        click.echo(f"{kind}: {told}`kbs loop next {run_path}` goes on")
 
 
 @command.command("extend", epilog="Example: kbs loop extend run_20250101_120000 -n 2")
@@ -243,7 +246,7 @@ def restart(context: Context, *, run_path: Path, mask: str) -> None:
             memory = Memory(run.paths.memory)
             masked = memory.set_mask(memory.middle_half(run.state().best_version), masked=True)
     told = ", ".join(f"v{number}" for number in masked) or "nothing"
-    _order(context, run_path, "restart", reason=f"masked {told}")
+    _order(context, run_path, "restart", told=f"masked {told}; ", reason=f"masked {told}")
 
 
 @command.command("summarize", epilog="Example: kbs loop summarize run_20250101_120000")
@@ -274,10 +277,7 @@ def summarize(context: Context, *, run_path: Path) -> None:
 def finalize(
     context: Context, *, run_path: Path, device: str, record: Path | None, target: str
 ) -> None:
-    """Final gate, benchmark and reports now, whatever is left to try; then sync and stats.
-
-    Experience is exchanged where --sync or KBS_SYNC names a target, and its statistics shown.
-    """
+    """Final gate, benchmark and reports now, whatever is left to try; then sync and stats."""
     from kbs.looping.home import drive, open_run, status_shape, tell
     from kbs.looping.sharing import share
     from kbs_engine.loop.parts import Order
@@ -286,12 +286,11 @@ def finalize(
         if not run.state().ended:
             run.journal.append("order", order=Order(kind="finalize"))
         went = drive(context, run, device=device, record=record)
+    if not context.json:
+        tell(context, run_path, went)
+    shared = share(context, target)
     if context.json:
-        shared = share(context, target)
         context.print_json({**status_shape(run_path, went), "experience": shared})
-        return
-    tell(context, run_path, went)
-    share(context, target)
 
 
 @command.command("schema", epilog="Example: kbs loop schema request")

@@ -33,7 +33,7 @@ def _best_try(bench, attack):
 SWITCHED = sorted({a.without for a in attacks("host") if a.without})
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("defence", SWITCHED)
 def test_without_it_an_attack_gets_through(defence, make_bench):
     bench = make_bench(off=(defence,))

@@ -238,7 +238,7 @@ def test_no_tunables_no_search(tmp_path):
     assert search(race_of(tmp_path, "def run_kernel(**_):\n    pass\n", 9.0), "random").skipped
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_the_script_runs_from_end_to_end_on_the_host(tmp_path, monkeypatch, home):
     monkeypatch.setenv("KBS_HOME", str(home))
     out = tmp_path / "cases.json"

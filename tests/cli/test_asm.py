@@ -15,7 +15,7 @@ GEMM = KERNELS / "gemm/kernel_triton.py"
 SMALL = ("--ref", KERNELS / "gemm/ref.py", "--M=256", "--dims", "N=256,K=256")
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("arch", "confirmed"), [("sm_90", "wgmma"), ("sm_100", "tcgen05_mma"), ("gfx942", "mfma")]
 )
@@ -33,7 +33,7 @@ def test_a_triton_kernel_is_judged_on_three_targets(kbs, arch, confirmed):
     assert all("gpu-wiki" in line for line in function["occupancy"]["citations"])
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_a_refuted_method_is_exit_1_and_its_count_is_shown(kbs):
     ran = kbs("asm", GEMM, "--arch", "sm_90", *SMALL, "--method", "fp8_compute")
     assert ran.code == 1

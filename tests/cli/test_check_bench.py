@@ -65,6 +65,7 @@ def test_a_wrong_kernel_is_exit_1_with_reason_and_remedy(recorded, replay):
     assert ran.json["correct"] is False
     assert ran.json["reason"] == "wrong_result"
     assert "largest error" in ran.json["detail"]
+    assert ran.json["detail"].count("largest error") == 1
     assert ran.json["provenance"]["device"] == "host"
     assert "FAIL  wrong_result: values differ" in replay("check", "wrong.py").out
 
@@ -96,6 +97,58 @@ def test_a_recorded_bench_is_the_same_bench(recorded, replay):
     live = recorded[1].json
     again = replay("bench", "good.py", *SHORT, "--json").json
     assert {**again, "notes": live["notes"]} == live
+
+
+def test_a_replay_says_that_it_is_one_and_of_what(replay):
+    ran = replay("bench", "good.py", *SHORT)
+    assert "replayed from" in ran.out
+    assert "nothing here says anything about a GPU" in ran.out
+    again = replay("check", "good.py", "--json").json
+    assert any("nothing was measured now" in note for note in again["warnings"])
+
+
+def test_a_recording_that_is_cut_off_is_told_so(kbs, files, recorded, tmp_path):
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    whole = (recorded[0] / "rec/jobs.jsonl").read_bytes()
+    (cut / "jobs.jsonl").write_bytes(whole[: whole.index(b"\n") // 2])
+    ran = kbs("check", files / "good.py", *files_of(files), "--device", f"recorded:{cut}",
+              "--json", at=tmp_path)  # fmt: skip
+    assert ran.code == 2
+    assert "last line is cut off" in ran.error["message"]
+
+
+@pytest.mark.parametrize("value", ['"fast"', "{}", "null", "[1]"])
+def test_a_damaged_answer_in_a_recording_is_an_error(kbs, files, recorded, tmp_path, value):
+    lines = (recorded[0] / "rec/jobs.jsonl").read_text()
+    (tmp_path / "jobs.jsonl").write_text(lines.replace('"passed":true', f'"passed":{value}'))
+    ran = kbs("check", files / "good.py", *files_of(files), "--device", f"recorded:{tmp_path}",
+              "--json", at=tmp_path / "home")  # fmt: skip
+    assert ran.code == 2
+    assert "the answer is no Checked" in ran.error["message"]
+
+
+def test_a_fault_of_the_reference_names_the_users_file(kbs, tmp_path):
+    (tmp_path / "soft.py").write_text(REFERENCE.replace("def reference", "def computed"))
+    (tmp_path / "good.py").write_text(HEAD + HONEST)
+    ran = kbs("check", tmp_path / "good.py", "--ref", tmp_path / "soft.py", "--language", "triton",
+              "--N=200", "--device", "host", "--json", at=tmp_path / "home")  # fmt: skip
+    assert ran.code == 2
+    assert ran.error["message"] == "defines no reference"
+    assert ran.error["where"] == str(tmp_path / "soft.py")
+    assert "def reference" in ran.error["remedy"]
+
+
+def test_what_a_kernel_raises_is_told_at_its_own_line(kbs, files, tmp_path):
+    (tmp_path / "boom.py").write_text("import triton\n\ndef run_kernel(x, y):\n    1 / 0\n")
+    ran = kbs("check", tmp_path / "boom.py", *files_of(files), "--device", "host",
+              at=tmp_path / "home")  # fmt: skip
+    assert ran.code == 1
+    assert "raised: the candidate raised an exception (boom.py:4: run_kernel fails" in ran.out
+    assert 'File "boom.py", line 4' in ran.out
+    assert "kbs_backends" not in ran.out
+    assert "kbs_engine" not in ran.out
+    assert "kbs-device-" not in ran.out
 
 
 def test_a_wrong_kernel_is_not_timed(replay, tmp_path):
@@ -154,4 +207,4 @@ def test_cuda_sources_say_that_they_need_a_gpu(kbs, files, tmp_path):
               at=tmp_path)  # fmt: skip
     assert ran.code == 2
     assert "run on a GPU only" in ran.error["message"]
-    assert "kbs asm" in ran.error["message"]
+    assert "kbs asm" in ran.error["remedy"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -53,9 +54,18 @@ def test_documentation_names_no_command_that_is_not_there():
     assert documented == set(COMMANDS)
 
 
+def documented(name, seen=()):
+    """The section of a command, with those to which it points for shared options."""
+    section = DOCS.split(f"## kbs {name}\n")[1].split("\n## ")[0]
+    pointed = re.findall(r"(?:options as for|the options of) `kbs (\w+)`", section)
+    return "\n".join(
+        [section, *(documented(one, (*seen, name)) for one in pointed if one not in seen)]
+    )
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_option_is_documented(name):
-    section = DOCS.split(f"## kbs {name}\n")[1].split("\n## ")[0]
+    section = documented(name)
     for parameter in (part for command in with_subcommands(name) for part in command.params):
         for option in getattr(parameter, "opts", []):
             hidden = getattr(parameter, "hidden", False)

@@ -237,7 +237,7 @@ def test_the_commands_tell_what_is_wrong(kbs, tmp_path):
         assert told in ran.err
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_a_host_measures_a_capsule_and_what_it_says_counts_for_nothing(kbs, home, tmp_path):
     """The real device end to end: the champion is v0 with a comment, so the claim must fall."""
     mine = tmp_path / "mine"

@@ -62,7 +62,7 @@ def test_processes_that_append_at_once_lose_nothing(tmp_path):
     assert len(list_segments(experience_folder(tmp_path))) <= 3
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_sixteen_processes_append_a_thousand_records_each(tmp_path):
     _many(tmp_path, 16, 1000)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.gpu.record_measuring import PARTS, main
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_parts_write_their_files_on_the_host(tmp_path):
     assert main(["--out", str(tmp_path), "--dry", "--seconds", "150",
                  "--part", "isolation,near_roof,power"]) == 0  # fmt: skip

@@ -73,7 +73,7 @@ def test_killed_at_a_random_moment(tmp_path, unbroken, seed):
     check_resume(tmp_path, unbroken, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(2, 102))
 def test_killed_at_a_hundred_moments(tmp_path, unbroken, seed):
     check_resume(tmp_path, unbroken, seed)

@@ -8,7 +8,7 @@ from kbs_engine.run import RunFolder
 from tests.loop.cases import KERNELS
 from tests.loop.replaying import kbs_json
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.sweep
 
 
 def test_a_whole_run_on_the_host(tmp_path, home):

@@ -53,7 +53,7 @@ def test_cuda_switches_survive_what_comes_later(path):
         assert read_marks(off, "cuda-cpp").methods() == {m: m != method for m in methods}
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_all_none_and_each_alone_agree_with_the_reference(tmp_path):
     jobs = []
     for path in corpus("triton"):
@@ -65,7 +65,7 @@ def test_all_none_and_each_alone_agree_with_the_reference(tmp_path):
     assert run_all(jobs, "interpret", tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.compilers
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not here")
 def test_all_and_none_compile(tmp_path):

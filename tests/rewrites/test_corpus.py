@@ -39,14 +39,14 @@ def test_every_application_parses_and_has_its_switch(language):
             compile(text, kernel, "exec")
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_the_table_in_the_document_is_current():
     command = [sys.executable, str(ROOT / "tools" / "rewrite_table.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_triton_agrees_with_the_reference_on_and_off(tmp_path):
     jobs = [(path.stem, path.read_text()) for path in corpus("triton")]
     for kernel, method, text in applied("triton"):
@@ -55,14 +55,14 @@ def test_triton_agrees_with_the_reference_on_and_off(tmp_path):
     assert run_all(jobs, "interpret", tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.compilers
 def test_triton_compiles_for_a_gpu(tmp_path):
     jobs = [(f"{kernel}/{method}", text) for kernel, method, text in applied("triton")]
     assert run_all(jobs, "sm_90a", tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.compilers
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not here")
 def test_cuda_compiles_on_and_off(tmp_path):

@@ -66,7 +66,7 @@ def test_it_fires_behind_a_switch_that_keeps_the_rest(method, path):
     assert REWRITES[method].applies(again).why == "it has been applied already"
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.compilers
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not here")
 def test_on_and_off_both_compile(tmp_path):

@@ -101,13 +101,13 @@ def variants():
     return jobs
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_on_and_off_both_agree_with_the_reference(tmp_path):
     plain = [(f"plain/{m}/{p.stem}", p.read_text()) for m, p in (*QUIET, *FIRES)]
     assert run_all([*plain, *variants()], "interpret", tmp_path) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.compilers
 def test_switched_on_they_compile_for_a_gpu(tmp_path):
     jobs = [(name, text) for name, text in variants() if name.endswith("/on")]

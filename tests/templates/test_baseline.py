@@ -137,7 +137,7 @@ sys.stdout.write(compiled_kernel(reference, inputs, arguments_of(inputs), "cpu")
 """
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_what_torch_compile_generates_meets_the_contract(tmp_path):
     """On a CPU it generates C++; the entry points that are added are the same."""
     (tmp_path / "ref.py").write_text(SOFTMAX)

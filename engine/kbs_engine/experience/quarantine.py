@@ -15,7 +15,7 @@ import msgspec
 
 from kbs_engine.facts import Chip
 from kbs_engine.outcomes import Outcome
-from kbs_engine.timing.physics import (
+from kbs_engine.physics import (
     STRASSEN,
     WHOLE_ARITHMETIC,
     WHOLE_INPUT,

@@ -3,6 +3,13 @@
 ``compare(timed, a, b).ratio`` is the speedup of arm a over arm b: time of b / time of a.
 """
 
+from kbs_engine.physics import (
+    Floor,
+    apply_floor,
+    floor_ns,
+    last_level_cache,
+    physics_floor,
+)
 from kbs_engine.timing.blocks import block_log_ratios, timer_step_ns
 from kbs_engine.timing.calibration import (
     PowerPoint,
@@ -16,13 +23,6 @@ from kbs_engine.timing.calibration import (
 from kbs_engine.timing.clocks import ClockCheck, check_clocks, check_gain
 from kbs_engine.timing.comparison import NOISE, Comparison, compare, compare_ratios
 from kbs_engine.timing.order import abba
-from kbs_engine.timing.physics import (
-    Floor,
-    apply_floor,
-    floor_ns,
-    last_level_cache,
-    physics_floor,
-)
 from kbs_engine.timing.racing import PLANNED_CALLS, Fate, Race, RaceReport
 from kbs_engine.timing.summaries import TimingSummary, summary
 

@@ -31,7 +31,7 @@ def in_cubin(path):
 
 
 @needs_nvcc
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", NAMES)
 def test_every_cuda_kernel_compiles_and_has_machine_code(name, cache):
     module = LANGUAGES["cuda-cpp"]
@@ -122,7 +122,7 @@ def test_a_library_that_is_none_is_told(tmp_path):
     assert ctypes.c_int(1).value == 1
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 @pytest.mark.parametrize("arch", ["sm_90", "sm_100", "gfx942"])
 def test_triton_kernels_are_compiled_as_they_are_launched(arch, cache):
     folder = KERNELS / "gemm"

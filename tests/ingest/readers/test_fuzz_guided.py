@@ -13,7 +13,7 @@ pytest.importorskip("atheris")
 SCRIPT = Path(__file__).with_name("fuzz_atheris.py")
 
 
-@pytest.mark.slow
+@pytest.mark.sweep
 def test_no_input_of_a_short_run_escapes(tmp_path):
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "-runs=2000", "-seed=1", "-max_len=4096"],
