@@ -237,14 +237,9 @@ def set_(context: Context, *, run_path: Path, changes: tuple[str, ...], reason: 
 @pass_context
 def restart(context: Context, *, run_path: Path, mask: str) -> None:
     """Start afresh with about half of the middle records masked, never v0 nor the best."""
-    from kbs.looping.home import open_run
-    from kbs_engine.run.memories import Memory
+    from kbs.looping.stages import mask_half
 
-    masked: tuple[int, ...] = ()
-    if mask == "half":
-        with open_run(context, run_path) as run:
-            memory = Memory(run.paths.memory)
-            masked = memory.set_mask(memory.middle_half(run.state().best_version), masked=True)
+    masked = mask_half(context, run_path) if mask == "half" else ()
     told = ", ".join(f"v{number}" for number in masked) or "nothing"
     _order(context, run_path, "restart", told=f"masked {told}; ", reason=f"masked {told}")
 

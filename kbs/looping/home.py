@@ -51,7 +51,7 @@ def drive(
         with choose_show(quiet=context.json or context.verbosity < 0) as show:
             run_loop(run, wiring, show=show, until=until)
     except WaitingForAgentError as wait:
-        waiting = str(wait)
+        waiting = wait.message
     finally:
         if store is not None:
             store.close()
@@ -113,8 +113,11 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         found = "a faster version" if state.improved else "no better version"
         because = state.loop.get("because", "")
         lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
+    elif not went.waiting:
+        begun = "" if state.versions else "nothing is measured yet; "
+        lines.append(f"{begun}`kbs loop next {root}` goes on")
     if went.waiting:
-        lines.append(went.waiting)
+        lines += went.waiting.splitlines()
     return lines
 
 

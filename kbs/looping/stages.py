@@ -11,16 +11,13 @@ import msgspec
 
 from kbs.context import Context
 from kbs.looping.beginning import settings_of
-from kbs.looping.driver import Driver
 from kbs.looping.home import drive, open_run, stage_ends
-from kbs.looping.progress import Quiet
+from kbs.looping.waiting import pending_propose
 from kbs.measuring.subject import read_text
 from kbs_engine.errors import UsageError
-from kbs_engine.loop.actions import Note, Stage
-from kbs_engine.loop.asks import Propose
+from kbs_engine.loop.actions import Stage
 from kbs_engine.proposals import Candidate
-from kbs_engine.run import RunFolder
-from kbs_engine.run.memories import parse_setting
+from kbs_engine.run.memories import Memory, parse_setting
 from kbs_engine.run.records import Settings
 
 FOUND = frozenset({
@@ -126,39 +123,11 @@ def _candidate(path: Path, base: Path) -> str:
     return text
 
 
-def pending_propose(run: RunFolder) -> Propose:
-    """The request that waits for an agent; UsageError when none does."""
-    driver = Driver(run, _NoDevice(), _NoWorld(), _nothing, Quiet())
-    _, actions = driver.where()
-    ask = actions[-1] if actions else None
-    if not isinstance(ask, Propose):
-        raise UsageError(
-            "the run waits for no kernel",
-            where=str(run.root),
-            remedy=f"`kbs loop next {run.root}` goes on until it does",
-        )
-    return ask
-
-
-def _nothing(note: Note) -> None:
-    """Nothing is written while a run is only looked at."""
-    del note
-
-
-class _NoDevice:
-    """Nothing is measured while a run is only looked at."""
-
-    def submit(self, job: Any) -> Any:
-        """Refuse."""
-        raise UsageError(f"no job may run here ({type(job).__name__})")
-
-
-class _NoWorld:
-    """Nothing is answered while a run is only looked at."""
-
-    def answer(self, ask: Any) -> None:
-        """Nothing."""
-        del ask
+def mask_half(context: Context, root: Path) -> tuple[int, ...]:
+    """Mask about half of the records between v0 and the best; the versions masked."""
+    with open_run(context, root) as run:
+        memory = Memory(run.paths.memory)
+        return memory.set_mask(memory.middle_half(run.state().best_version), masked=True)
 
 
 def read_changes(context: Context, root: Path, texts: Sequence[str]) -> dict[str, Any]:

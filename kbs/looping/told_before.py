@@ -59,7 +59,7 @@ class AskRecorder:
     def answer(self, ask: Any) -> asks.AnyAnswer | None:
         """The world's answer, on disk before it is used."""
         answer = self.world.answer(ask)
-        if answer is not None and isinstance(ask, KINDS):
+        if answer is not None and isinstance(ask, KINDS) and not _withdrawn(answer):
             if isinstance(answer, asks.Proposed):
                 for one in answer.candidates:
                     self.stored.put(self.blobs.get(one.source.sha256))
@@ -69,6 +69,11 @@ class AskRecorder:
                 file.flush()
                 os.fsync(file.fileno())
         return answer
+
+
+def _withdrawn(answer: asks.AnyAnswer) -> bool:
+    """Whether orders took the request back: the question may be asked, and answered, again."""
+    return isinstance(answer, asks.Proposed) and answer.withdrawn
 
 
 class AskReplayer:

@@ -11,6 +11,7 @@ import msgspec
 from kbs.looping import describing, external, opcode_check, searching, sources
 from kbs.looping.advising import advise
 from kbs.looping.offers import template_row
+from kbs.looping.waiting import waiting_text
 from kbs.proposers.templates import METHOD
 from kbs_engine.errors import MeasurementError, RefusedError
 from kbs_engine.gate import Inspectors, pass_version
@@ -100,8 +101,20 @@ class World(msgspec.Struct, kw_only=True):
         try:
             candidates = proposer.propose(request)
         except MeasurementError as problem:
+            self._give_up(ask, problem)
             return asks.Proposed(failure=problem.message)
         return asks.Proposed(candidates=tuple(self._offer(ask, one) for one in candidates))
+
+    def _give_up(self, ask: asks.Propose, problem: MeasurementError) -> None:
+        """Stop, resumable, when no try brought a kernel: then no method was tried at all."""
+        tried = any(row.branch for row in ask.file.feedback)
+        if tried or ask.attempt <= self.run.state().settings.retries:
+            return
+        raise MeasurementError(
+            f"the proposer gave no kernel in {ask.attempt} tries: {problem.message}",
+            where=str(self.run.root),
+            remedy=f"mend the proposer, then `kbs loop resume {self.run.root}`",
+        ) from problem
 
     def _offer(self, ask: asks.Propose, candidate: Candidate) -> Offered:
         planned = tuple(row.method for row in ask.file.plan.methods)
@@ -123,15 +136,12 @@ class World(msgspec.Struct, kw_only=True):
             if event.data["ask_key"] == ask.key:
                 rows = msgspec.convert(event.data["candidates"], tuple[Candidate, ...])
                 return asks.Proposed(candidates=tuple(self._offer(ask, one) for one in rows))
+        if self._fresh_orders():
+            return asks.Proposed(withdrawn=True)
         number = ask.file.version
         text = msgspec.json.format(msgspec.json.encode(ask.file), indent=2).decode()
         self.run.write_text(self.run.version(number).request, text + "\n")
-        raise WaitingForAgentError(
-            f"v{ask.file.next_version} waits for a kernel (try {ask.attempt})",
-            where=str(self.run.version(number).request),
-            remedy=f"write it from {ask.file.base_file} and run "
-            f"`kbs loop submit {self.run.root} FILE`",
-        )
+        raise WaitingForAgentError(waiting_text(self.run, ask))
 
     def _gate(self, ask: asks.CheckGate) -> asks.GatePassed:
         refusals = pass_version(self.run, ask.version, ask.final, self.inspectors)
@@ -156,12 +166,15 @@ class World(msgspec.Struct, kw_only=True):
 
     def _orders(self, ask: asks.AwaitOrders) -> asks.OrdersGiven | None:
         """Orders that no earlier answer took; at the end of a run, None until there is one."""
-        given = self.run.journal.of_kind("order")
-        taken = sum(event.data.get("orders", 0) for event in self.run.journal.of_kind("answer"))
-        fresh = tuple(msgspec.convert(event.data["order"], Order) for event in given[taken:])
+        fresh = self._fresh_orders()
         if ask.ended and not fresh:
             return None
         return asks.OrdersGiven(orders=fresh, masked=self._masked())
+
+    def _fresh_orders(self) -> tuple[Order, ...]:
+        given = self.run.journal.of_kind("order")
+        taken = sum(event.data.get("orders", 0) for event in self.run.journal.of_kind("answer"))
+        return tuple(msgspec.convert(event.data["order"], Order) for event in given[taken:])
 
     def _masked(self) -> tuple[int, ...]:
         memory = Memory(self.run.paths.memory)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from kbs_engine.durable import write_whole
+from kbs_engine.gate.rules.order import BEFORE
 from kbs_engine.loop import actions
 from kbs_engine.reports import (
     analysis,
@@ -37,6 +39,8 @@ class Writer:
             self._bytes(note.path, run.blobs.get(note.sha256))
         elif isinstance(note, actions.SaveState):
             run.save_state(note.state)
+        elif isinstance(note, actions.CloseVersion):
+            self._close(note.version)
         elif isinstance(note, actions.RecordEpoch):
             self._epoch(note)
         elif isinstance(note, actions.MakeFront):
@@ -56,13 +60,23 @@ class Writer:
         self._bytes(path, text.encode())
 
     def _bytes(self, path: str, data: bytes) -> None:
-        """Write a file whole, unless it stands as recorded already."""
+        """Write a file whole, unless it stands as recorded already, after all it rests on."""
         place = self.run.root / path
         sha256 = sha256_of(data)
-        same = self.run.journal.artifacts().get(path) == sha256
-        if same and place.is_file() and sha256_of(place.read_bytes()) == sha256:
+        recorded = self.run.journal.artifacts().get(path) == sha256
+        stands = place.is_file() and sha256_of(place.read_bytes()) == sha256
+        if recorded and stands and not self._outdated(path):
             return
         self.run.write_text(place, data)
+
+    def _outdated(self, path: str) -> bool:
+        """Whether something that the file rests on was written after it."""
+        folder, _, name = path.rpartition("/")
+        under = [f"{folder}/{first}" for first, then in BEFORE if then == name]
+        if not under:
+            return False
+        written = {row.data["path"]: row.seq for row in self.run.journal.of_kind("artifact")}
+        return any(written.get(one, -1) > written[path] for one in under)
 
     def _masked_as_before(self, text: str) -> str:
         """A record that a person masked stays masked when a resumed run writes it again."""
@@ -71,6 +85,15 @@ class Writer:
         if old.masked == record.masked:
             return text
         return as_json(msgspec.structs.replace(record, masked=old.masked)).decode()
+
+    def _close(self, number: int) -> None:
+        """Remove an empty version folder and name the one before it current again."""
+        folder = self.run.version(number).root
+        if self.run.current() != number or (folder.exists() and any(folder.iterdir())):
+            return
+        write_whole(self.run.paths.current, f"v{number - 1}\n")
+        if folder.exists():
+            folder.rmdir()
 
     def _epoch(self, note: actions.RecordEpoch) -> None:
         for event in self.run.journal.of_kind("epoch"):

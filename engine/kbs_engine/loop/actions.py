@@ -55,6 +55,12 @@ class Progress(Note, frozen=True, kw_only=True):
     best_ns: float | None = None
 
 
+class CloseVersion(Note, frozen=True, kw_only=True):
+    """Take back the folder of a version that the gate opened and in which nothing was tried."""
+
+    version: int
+
+
 class RecordEpoch(Note, frozen=True, kw_only=True):
     """Put the settings of an epoch into the journal: from now on they are fixed."""
 

@@ -189,6 +189,8 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", ta
 
     candidates: tuple[Offered, ...] = ()
     failure: str = ""
+    withdrawn: bool = False
+    """Orders came while a kernel was waited for: they are followed before the next request."""
 
 
 class JudgeOpcodes(Ask, frozen=True, kw_only=True, tag="opcodes"):

@@ -130,7 +130,8 @@ def decide(ledger: Ledger, number: int) -> Steps:
     )
     facts = ledger.versions[number]
     folder = f"v{number}"
-    if facts.advice is not None:
+    kept = stop is not None and number in ledger.planned
+    if facts.advice is not None and not kept:
         yield put(f"{folder}/roofline.json", roofline_note(ledger, facts, facts.advice, budget))
     yield MakeAnalysis(version=number, base=facts.base)
     if number == 0:
@@ -138,9 +139,11 @@ def decide(ledger: Ledger, number: int) -> Steps:
         yield ledger.save()
         yield MakeFront(described=ledger.described, work=work, baseline=True)
     yield ledger.progress("roofline", number, f"limiter {advice.roofline.limiter}", done=True)
-    evidence = evidence_note(number, advice, plan, stop)
-    yield put(f"{folder}/kbs_evidence.md", evidence_text(evidence))
+    if not kept:
+        evidence = evidence_note(number, advice, plan, stop)
+        yield put(f"{folder}/kbs_evidence.md", evidence_text(evidence))
     if stop is None:
+        ledger.planned.add(number)
         note = plan_note(number, base, advice, plan, budget)
         yield put(f"{folder}/plan.md", plan_text(note))
         hypothesis = hypothesis_note(number, base, advice, plan)

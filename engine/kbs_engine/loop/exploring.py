@@ -65,6 +65,8 @@ class Explored(msgspec.Struct, kw_only=True):
     order: list[Tried]
     tries: int
     feedback: tuple[Feedback, ...]
+    withdrawn: bool = False
+    """Whether orders came while the proposer was waited for."""
 
 
 def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
@@ -79,6 +81,8 @@ def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
             base=decision.base.source,
             attempt=attempt,
         )  # fmt: skip
+        if proposed.withdrawn:
+            break
         if not proposed.candidates:
             told = proposed.failure or "the proposer has nothing"
             yield ledger.progress("propose", number, f"try {attempt}: {told}")
@@ -102,9 +106,12 @@ def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
             return Explored(branches=every, order=right, tries=attempt, feedback=feedback)
         feedback = (*feedback, *(_feedback(attempt, branch) for branch in tried))
         yield ledger.progress("branch", number, f"try {attempt}: no branch is right")
-    yield ledger.progress("branch", number, "no branch is right", done=True)
+    told = "other orders came first" if proposed.withdrawn else "no branch is right"
+    yield ledger.progress("branch", number, told, done=True)
     tries = max((row.attempt for row in feedback), default=0)
-    return Explored(branches=every, order=[], tries=tries, feedback=feedback)
+    return Explored(
+        branches=every, order=[], tries=tries, feedback=feedback, withdrawn=proposed.withdrawn
+    )
 
 
 def _feedback(attempt: int, branch: Tried) -> Feedback:

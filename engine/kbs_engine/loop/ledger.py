@@ -67,6 +67,8 @@ class Ledger:
         self.versions: dict[int, Facts] = {}
         self.masked: set[int] = set()
         """Versions whose record no plan may rest on."""
+        self.planned: set[int] = set()
+        """Versions that a planned change leaves; a run that stops there keeps those notes."""
         self.finishing = False
         """Whether a person asked for the reports now."""
         self.remeasure = False

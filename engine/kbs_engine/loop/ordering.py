@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kbs_engine.loop.actions import RecordEpoch
+from kbs_engine.loop.actions import MakeFront, RecordEpoch
 from kbs_engine.loop.asks import OrdersGiven
 from kbs_engine.loop.ledger import Ledger, Steps
 from kbs_engine.loop.parts import Order
@@ -28,6 +28,9 @@ def follow(ledger: Ledger, given: OrdersGiven) -> Steps:
     if given.orders and not ledger.finishing:
         ledger.update(ended="", loop={})
     yield ledger.save()
+    if any(order.kind == "set" for order in given.orders):
+        work = ledger.counted.work if ledger.counted else None
+        yield MakeFront(described=ledger.described, work=work)
 
 
 def _settle(ledger: Ledger, changes: dict[str, object]) -> Settings:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kbs_engine.jobs import Arm
 from kbs_engine.loop.ablating import ablate
+from kbs_engine.loop.actions import CloseVersion
 from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
@@ -84,11 +85,18 @@ def note_baselines(ledger: Ledger, facts: Facts) -> None:
 
 
 def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
-    """Make the version after ``number``; returns its number, whether it got better or not."""
+    """Make the version after ``number``; returns its number, whether it got better or not.
+
+    Orders that come before anything was tried close it again: ``number`` is returned.
+    """
     following = number + 1
     ledger.attempts += 1
     before = ledger.state.gpu_seconds_used
     explored: Explored = yield from explore(ledger, following, decision)
+    if explored.withdrawn and not explored.branches:
+        ledger.attempts -= 1
+        yield CloseVersion(version=following)
+        return number
     explored = yield from search(ledger, following, decision, explored, before)
     champion, facts = yield from _champion(ledger, following, decision, explored)
     frontier = frontier_of(following, explored, champion)

@@ -1,0 +1,85 @@
+"""What a run waits for: its journal is told to the machine again, nothing asked or written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kbs.looping.driver import BEGUN, Driver
+from kbs.looping.progress import Quiet
+from kbs_engine.errors import StoreError, UsageError
+from kbs_engine.loop.actions import Note
+from kbs_engine.loop.asks import Propose
+from kbs_engine.run import RunFolder
+
+
+def waiting_text(run: RunFolder, ask: Propose) -> str:
+    """Which kernel is waited for, what to do, and a line for every branch of the last try."""
+    request = run.version(ask.file.version).request
+    what = f"v{ask.file.next_version} waits for a kernel (try {ask.attempt})"
+    how = f"write it from {ask.file.base_file} and run `kbs loop submit {run.root} FILE`"
+    lines = [f"{request}: {what}; {how}"]
+    lines += [
+        f"try {row.attempt}, {row.branch or 'no kernel'}: {row.detail or row.reason}"
+        for row in ask.file.feedback
+        if row.attempt == ask.attempt - 1
+    ]
+    return "\n".join(lines)
+
+
+def waits_for(run: RunFolder) -> str:
+    """What a run waits for as it stands; empty where `kbs loop next` has something to do."""
+    if run.state().settings.proposer != "agent" or not run.journal.of_kind(BEGUN):
+        return ""
+    try:
+        ask = pending(run)
+    except StoreError:
+        # Only a run of another version of kbs: its state can be told all the same.
+        return ""
+    if not isinstance(ask, Propose) or _answered(run, ask):
+        return ""
+    return waiting_text(run, ask)
+
+
+def _answered(run: RunFolder, ask: Propose) -> bool:
+    """Whether a kernel was submitted that no `close` has tried yet."""
+    return any(event.data["ask_key"] == ask.key for event in run.journal.of_kind("submitted"))
+
+
+def pending(run: RunFolder) -> Any:
+    """The ask at which a run stands; None where there is none."""
+    driver = Driver(run, _NoDevice(), _NoWorld(), _nothing, Quiet())
+    _, actions = driver.where()
+    return actions[-1] if actions else None
+
+
+def pending_propose(run: RunFolder) -> Propose:
+    """The request that waits for an agent; UsageError when none does."""
+    ask = pending(run)
+    if not isinstance(ask, Propose):
+        raise UsageError(
+            "the run waits for no kernel",
+            where=str(run.root),
+            remedy=f"`kbs loop next {run.root}` goes on until it does",
+        )
+    return ask
+
+
+def _nothing(note: Note) -> None:
+    """Nothing is written while a run is only looked at."""
+    del note
+
+
+class _NoDevice:
+    """Nothing is measured while a run is only looked at."""
+
+    def submit(self, job: Any) -> Any:
+        """Refuse."""
+        raise UsageError(f"no job may run here ({type(job).__name__})")
+
+
+class _NoWorld:
+    """Nothing is answered while a run is only looked at."""
+
+    def answer(self, ask: Any) -> None:
+        """Nothing."""
+        del ask
