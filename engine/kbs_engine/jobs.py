@@ -183,6 +183,14 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
     """ISO 8601, UTC."""
 
 
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """The parts of ``Result.failure``, as those of an error (``kbs_engine.errors``)."""
+
+    message: str
+    where: str = ""
+    remedy: str = ""
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What a device answered: a value, or the reason why there is none; never both.
 
@@ -195,6 +203,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     value: dict[str, Any] | None = None
     failure: str | None = None
     """What went wrong, in a sentence that says the remedy."""
+    failed: Failure | None = None
+    """The same in parts, where the device knows them."""
     stderr: str = ""
     provenance: Provenance = Provenance()
 

@@ -112,13 +112,13 @@ _HONEST = _reasons(
     low_precision      | tolerance        | the error is that of a lower precision than the task permits | accumulate in the permitted precision or permit it in the task
     nondeterministic   | repeat_bits      | the same inputs gave results that differ beyond the tolerance | look for a race: missing barrier, overlapping writes; run compute-sanitizer
     compile_failed     | source_only      | the source does not compile | fix the line that the compiler names
-    load_failed        | source_only      | the module cannot be loaded or lacks its entry point | define `run_kernel` (Python) or `extern "C" void solve(...)` (CUDA)
+    load_failed        | source_only      | the module cannot be loaded or lacks its entry point | fix what is named; a kernel defines `run_kernel` (Python) or `extern "C" void solve(...)` (CUDA)
     raised             | resource_limits  | the candidate raised an exception | see the traceback of the candidate
     launch_failed      | poisoned_outputs | a launch failed (too many threads, too much shared memory, ...) | check the launch configuration against the limits of the chip
     illegal_access     | guards           | the device reported an illegal address or another sticky error | run compute-sanitizer memcheck on the kernel
     sanitizer_fault    | sanitizer        | compute-sanitizer reported an error | see its report: out of bounds, race or uninitialised read
     crashed            | resource_limits  | the candidate's process ended by a signal | run it alone under a debugger
-    hung               | resource_limits  | the candidate did not finish within its time limit | look for a deadlock or raise the limit
+    hung               | resource_limits  | the candidate did not finish within its time limit | look for a deadlock, or use smaller dims
     out_of_memory      | resource_limits  | the candidate ran out of memory within its limit | allocate less
     exited             | result_channel   | the candidate's process ended before it answered, with an exit status | do not call exit in a kernel
     """,  # noqa: E501 - one reason per line reads as the table that it is

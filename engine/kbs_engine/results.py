@@ -240,7 +240,16 @@ KINDS: dict[str, type[Any]] = {
 
 
 def read(result: Result, kind: type[R]) -> R:
-    """The value of ``result`` as ``kind``; MeasurementError with its failure otherwise."""
+    """The value of ``result`` as ``kind``; MeasurementError for a failure or a damaged value."""
     if result.value is None:
-        raise MeasurementError(f"{result.kind}: {result.failure}")
-    return msgspec.convert(result.value, kind)
+        told = result.failed
+        if told is None:
+            raise MeasurementError(f"{result.kind}: {result.failure}")
+        raise MeasurementError(told.message, where=told.where, remedy=told.remedy)
+    try:
+        return msgspec.convert(result.value, kind)
+    except msgspec.ValidationError as problem:
+        raise MeasurementError(
+            f"{result.kind}: the answer is no {kind.__name__}: {problem}",
+            remedy="measure or record it again: it is damaged, or of another version",
+        ) from problem

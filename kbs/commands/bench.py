@@ -63,13 +63,13 @@ def command(context: Context, *, kernel: Path, output_dir: Path | None, **option
     """
     from kbs.measuring.benching import bench_json, chosen_baselines, run_bench
     from kbs.measuring.devices import measuring
-    from kbs.measuring.subject import read_subject
+    from kbs.measuring.subject import read_subject, told_by_name
 
     baselines = chosen_baselines(options.pop("baselines"))
     settings = _settings(options)
     pairs, noise = options.pop("process_pairs"), options.pop("noise")
     task_given = take_task(options)
-    with measuring(context, take_device(options)) as device:
+    with told_by_name(task_given.reference), measuring(context, take_device(options)) as device:
         done = run_bench(
             device, read_subject(kernel, task_given, device.blobs), baselines=baselines,
             settings=settings, process_pairs=pairs, noise=noise,

@@ -33,18 +33,18 @@ def command(context: Context, *, kernel: Path, rounds: int, **options: Any) -> N
     """
     from kbs.measuring.checked import check_json, check_lines
     from kbs.measuring.devices import measuring
-    from kbs.measuring.subject import read_subject
+    from kbs.measuring.subject import read_subject, told_by_name
     from kbs_engine.jobs import Check
     from kbs_engine.results import Checked, read
 
     task_given = take_task(options)
-    with measuring(context, take_device(options)) as bench:
+    with told_by_name(task_given.reference), measuring(context, take_device(options)) as bench:
         subject = read_subject(kernel, task_given, bench.blobs)
         result = bench.run(Check(source=subject.source, task=subject.task, rounds=rounds))
         notes = (*bench.notes, *subject.notes)
-    checked = read(result, Checked)
+        checked = read(result, Checked)
     if context.json:
-        context.print_json(check_json(subject, result, checked))
+        context.print_json(check_json(subject, result, checked, notes))
     else:
         dims = " ".join(f"{name}={value}" for name, value in subject.task.dims.items())
         click.echo(f"{kernel.name}  {subject.source.language}  against {task_given.reference.name}"

@@ -69,10 +69,11 @@ def command(
     """
     from kbs.measuring.devices import measuring
     from kbs.measuring.profiling import profile_kernel
-    from kbs.measuring.subject import read_subject
+    from kbs.measuring.subject import read_subject, told_by_name
 
     task_given = take_task(options)
-    with context.store() as store, measuring(context, take_device(options)) as bench:
+    named = told_by_name(task_given.reference)
+    with named, context.store() as store, measuring(context, take_device(options)) as bench:
         subject = read_subject(kernel, task_given, bench.blobs)
         found = profile_kernel(bench, subject, store, adaptive=adaptive, chip=chip)
         files = write_files(output_dir, subject.source.sha256, found, bench.blobs, ncu_num=ncu_num)

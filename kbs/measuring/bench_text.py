@@ -41,7 +41,9 @@ def bench_lines(done: Benched) -> list[str]:
     row = compared(bench, best) if best else None
     if row is not None:
         smallest = row.smallest_detectable
-        seen = "" if smallest is None else f"; smallest effect seen {100 * smallest:.1f} %"
+        seen = (
+            "" if smallest is None else f"; smallest effect that would show {100 * smallest:.1f} %"
+        )
         lines.append(f"  best baseline: {best}; noise threshold {100 * row.noise:g} %{seen}")
     return lines + [f"  {text}" for text in _missing(done)]
 

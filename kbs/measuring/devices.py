@@ -39,7 +39,7 @@ def measuring(context: Context, options: DeviceOptions) -> Iterator[Measuring]:
         MeasurementError: No GPU where one is needed; says how to do without.
         UsageError: No such device.
     """
-    from kbs_backends.device import Recorder, open_device
+    from kbs_backends.device import RecordedDevice, Recorder, open_device
 
     blobs = BlobStore(context.home / "blobs")
     spec = options.device
@@ -50,9 +50,11 @@ def measuring(context: Context, options: DeviceOptions) -> Iterator[Measuring]:
     if spec.startswith(("auto", "cuda")):
         settings["chip"], why_not = chip_here(context, options.gpu)
         notes += [f"no physics floor: {why_not}"] if why_not else []
-    if spec == "host":
-        notes.append("a dry run on the CPU: nothing here says anything about a GPU")
     device: Any = open_device(spec, blobs, **settings)
+    if isinstance(device, RecordedDevice):
+        notes.append(f"replayed from {device.folder}: nothing was measured now")
+    if spec == "host" or (isinstance(device, RecordedDevice) and "host" in device.devices):
+        notes.append("a dry run on the CPU: nothing here says anything about a GPU")
     if options.record is not None:
         device = Recorder(device, options.record, blobs)
     with device:

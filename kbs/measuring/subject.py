@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from kbs.measuring.options import TaskOptions
 from kbs_engine.blobs import BlobStore
-from kbs_engine.errors import InputError
+from kbs_engine.errors import InputError, KbsError
 from kbs_engine.jobs import SourceRef, Task
 
 _OWN_INPUTS = re.compile(r"^\s*(def\s+(setup|get_inputs)\s*\(|setup\s*=)", re.MULTILINE)
@@ -51,6 +53,16 @@ def read_subject(kernel: Path, options: TaskOptions, blobs: BlobStore) -> Subjec
         setup=setup,
     )
     return Subject(source=source, task=task, notes=tuple(notes))
+
+
+@contextlib.contextmanager
+def told_by_name(reference: Path) -> Iterator[None]:
+    """Errors about the device's copy of the reference, ``ref.py``, name the user's own file."""
+    try:
+        yield
+    except KbsError as problem:
+        problem.where = re.sub(r"^ref\.py(?=:|$)", lambda _: str(reference), problem.where)
+        raise
 
 
 def read_source(path: Path, language: str, blobs: BlobStore) -> SourceRef:

@@ -14,6 +14,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     gpu: int
     blobs: str
     workdir: str
+    temporary: bool = False
+    """Whether the folder goes when the caller is gone without having closed the device."""
     limits: Limits = Limits()
     off: tuple[str, ...] = ()
     """Ids of defences that a test has switched off (``kbs_engine.refusals.DEFENCES``)."""

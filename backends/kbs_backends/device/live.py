@@ -154,7 +154,8 @@ class LiveWorker:
     def _no_children(self) -> None:
         left = proc.children(self.pid)
         if left:
-            raise Refusal("forked", f"{len(left)} processes were left running")
+            told = "1 process was" if len(left) == 1 else f"{len(left)} processes were"
+            raise Refusal("forked", f"{told} left running")
 
     def _await_launch(self, gate: int) -> None:
         try:

@@ -29,6 +29,7 @@ from kbs_engine.jobs import (
     Compile,
     Count,
     Disassemble,
+    Failure,
     Job,
     Probe,
     ProfileJob,
@@ -96,7 +97,8 @@ class LocalDevice:
         self._workdir.mkdir(parents=True, exist_ok=True)
         settings = Settings(
             kind=self.kind, gpu=gpu, blobs=str(blobs.folder.resolve()),
-            workdir=str(self._workdir.resolve()), limits=limits or Limits(), off=tuple(off),
+            workdir=str(self._workdir.resolve()), temporary=self._own_workdir,
+            limits=limits or Limits(), off=tuple(off),
         )  # fmt: skip
         self._owner = Owner(settings)
         self._static = StaticJobs(blobs, self._workdir / "static")
@@ -118,9 +120,15 @@ class LocalDevice:
 
     def close(self) -> None:
         """End the owner, its zygote and all workers; waits for the job of now."""
+        self._close(amid=False)
+
+    def _close(self, *, amid: bool) -> None:
         if self._closed.is_set():
             return
         self._closed.set()
+        if amid:
+            self._device_queue.shutdown(wait=False, cancel_futures=True)
+            self._owner.abandon()
         self._device_queue.shutdown(wait=True, cancel_futures=True)
         self._static_queue.shutdown(wait=True, cancel_futures=True)
         self._owner.close()
@@ -131,9 +139,9 @@ class LocalDevice:
         """Itself."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close."""
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Close; after an exception, such as Ctrl-C, without waiting for the job of now."""
+        self._close(amid=kind is not None)
 
     @property
     def owner_pid(self) -> int:
@@ -144,7 +152,7 @@ class LocalDevice:
         try:
             return run(job)
         except KbsError as problem:
-            return failed(job, str(problem))
+            return failed(job, problem)
 
     def _on_device(self, job: Job) -> Result:
         if isinstance(job, (ProfileJob, Sanitize, Ceiling)):
@@ -221,9 +229,11 @@ class LocalDevice:
         return Result(job_key=job.key, kind="check", value=msgspec.to_builtins(answer))
 
 
-def failed(job: Job, failure: str) -> Result:
+def failed(job: Job, problem: KbsError) -> Result:
     """A job that could not be carried out."""
-    return Result(job_key=job.key, kind=str(job.__struct_config__.tag), failure=failure)
+    told = Failure(message=problem.message, where=problem.where, remedy=problem.remedy)
+    kind = str(job.__struct_config__.tag)
+    return Result(job_key=job.key, kind=kind, failure=str(problem), failed=told)
 
 
 def _any(job: Job) -> Any:

@@ -51,9 +51,10 @@ class DevicePool:
         """Itself."""
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *problem: object) -> None:
         """Close."""
-        self.close()
+        for device in self.devices:
+            device.__exit__(*problem)
 
     def _ended(self, index: int) -> None:
         with self._lock:

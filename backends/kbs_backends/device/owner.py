@@ -7,8 +7,14 @@ Run as ``python -m kbs_backends.device.owner FD``; FD is the caller's socket.
 from __future__ import annotations
 
 import contextlib
+import os
+import re
+import select
+import shutil
 import socket
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +30,10 @@ from kbs_backends.device.requests import Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError
 from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.errors import KbsError
-from kbs_engine.jobs import Check, Count, Job, Probe, Provenance, Result, Time
+from kbs_engine.jobs import Check, Count, Failure, Job, Probe, Provenance, Result, Time
+
+GRACE_S = 0.5
+"""How long an owner whose caller is gone may take to end by itself."""
 
 
 def main(arguments: list[str]) -> None:
@@ -35,14 +44,37 @@ def main(arguments: list[str]) -> None:
     settings: Settings = channel.receive(Settings)
     zygote = Zygote(Path(settings.workdir), settings.kind)
     zygote.start()
+    leave = threading.Thread(target=_leave_with_caller, args=(channel, settings, zygote))
+    leave.daemon = True
+    leave.start()
     owner = _Owner(settings, zygote)
+    gone = False
     try:
         while True:
             channel.send(owner.answer(channel.receive(Request)))
     except ClosedError:
-        return
+        gone = True
     finally:
         owner.close()
+    if gone:
+        _tidy(settings)
+
+
+def _leave_with_caller(channel: Channel, settings: Settings, zygote: Zygote) -> None:
+    """End at once when the caller is gone, whatever a candidate is doing just now."""
+    gone = select.poll()
+    gone.register(channel, select.POLLRDHUP)
+    gone.poll()
+    time.sleep(GRACE_S)  # an owner that waits for work ends by itself
+    zygote.close()
+    _tidy(settings)
+    os._exit(0)
+
+
+def _tidy(settings: Settings) -> None:
+    """Remove the folder that a caller who was killed could not remove."""
+    if settings.temporary:
+        shutil.rmtree(settings.workdir, ignore_errors=True)
 
 
 class _Owner:
@@ -64,7 +96,7 @@ class _Owner:
                 provenance=bench.side.provenance(),
             ))  # fmt: skip
         except KbsError as problem:
-            return _failed(job, str(problem), "")
+            return _failed(job, _at_home(problem, self._settings.workdir), "")
         except Exception as problem:  # noqa: BLE001 - the boundary to the user's reference
             return _failed(job, _said(problem), traceback.format_exc()[-8000:])
 
@@ -101,19 +133,33 @@ def _kind(job: Job) -> str:
     return str(job.__struct_config__.tag)
 
 
-def _said(problem: Exception) -> str:
+def _said(problem: Exception) -> KbsError:
     text = str(problem) or type(problem).__name__
     if type(problem).__name__ == "OutOfMemoryError":
-        return f"the reference does not fit into the device's memory ({text}); use smaller dims"
-    return (
-        f"the reference or the harness failed: {type(problem).__name__}: {text}; "
-        "run the reference alone, and report this if it works there"
+        return KbsError(
+            f"the reference does not fit into the device's memory ({text})",
+            remedy="use smaller dims",
+        )
+    return KbsError(
+        f"the reference or the harness failed: {type(problem).__name__}: {text}",
+        remedy="run the reference alone, and report this if it works there",
     )
 
 
-def _failed(job: Job, failure: str, stderr: str) -> Reply:
-    result = Result(job_key=job.key, kind=_kind(job), failure=failure, stderr=stderr,
-                    provenance=Provenance())  # fmt: skip
+def _at_home(problem: KbsError, workdir: str) -> KbsError:
+    """Our copies of the user's files called by their names: ``ref.py:3``."""
+    copies = re.compile(rf"{re.escape(workdir)}/task-\d+/(?:setup/)?")
+    plain = (copies.sub("", part) for part in (problem.message, problem.where, problem.remedy))
+    message, where, remedy = plain
+    return KbsError(message, where=where, remedy=remedy)
+
+
+def _failed(job: Job, problem: KbsError, stderr: str) -> Reply:
+    result = Result(
+        job_key=job.key, kind=_kind(job), failure=str(problem),
+        failed=Failure(message=problem.message, where=problem.where, remedy=problem.remedy),
+        stderr=stderr, provenance=Provenance(),
+    )  # fmt: skip
     return Reply(result=result)
 
 

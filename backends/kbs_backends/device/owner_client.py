@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -51,6 +52,13 @@ class Owner:
     def close(self) -> None:
         """End the owner and all that it started."""
         self._end()
+
+    def abandon(self) -> None:
+        """From another thread: the owner ends amid its job, and ``ask`` tells so."""
+        channel = self._channel
+        if channel is not None:
+            with contextlib.suppress(OSError):  # it has ended already
+                channel.socket.shutdown(socket.SHUT_RDWR)
 
     def _started(self) -> Channel:
         if self._channel is not None and self._process is not None and self._process.poll() is None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 JOBS = "jobs.jsonl"
+_CUT = ", whose last line is cut off"
 BLOBS = "blobs"
 
 
@@ -48,6 +49,12 @@ class RecordedDevice:
         self.blobs = blobs or BlobStore(folder / BLOBS)
         self._results = {line.result.job_key: line.result for line in read_recording(folder)}
         self._stored = BlobStore(folder / BLOBS)
+        self._cut = not (folder / JOBS).read_bytes().endswith(b"\n")
+
+    @property
+    def devices(self) -> frozenset[str]:
+        """Kinds of device that were recorded: ``host`` is no GPU."""
+        return frozenset(found.provenance.device for found in self._results.values())
 
     def __len__(self) -> int:
         """Jobs that can be replayed."""
@@ -62,7 +69,8 @@ class RecordedDevice:
             future.set_result(Result(
                 job_key=job.key, kind=kind,
                 failure=f"no recording of this {kind} job ({_named(job)}, key {job.key[:12]}) in "
-                f"{self.folder}; record it on the machine, or ask for what was recorded",
+                f"{self.folder}{_CUT * self._cut}; record it on the machine, or ask for what was "
+                "recorded",
             ))  # fmt: skip
             return future
         for sha256 in named_blobs(found):
@@ -124,9 +132,11 @@ class Recorder:
         """Itself."""
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Close."""
-        self.close()
+    def __exit__(self, *problem: object) -> None:
+        """Leave the device as it was entered."""
+        leave: Callable[..., None] | None = getattr(self._device, "__exit__", None)
+        if leave is not None:
+            leave(*problem)
 
     def _write(self, job: Job, result: Result) -> None:
         for sha256 in (*named_blobs(result), *named_blobs(job)):

@@ -81,7 +81,5 @@ def _kept(output: torch.Tensor, poison: torch.Tensor) -> bool:
 
 
 def _detail(found: Difference, values: Values) -> str:
-    error = "" if found.max_abs_err is None else f"largest error {found.max_abs_err:.3g}"
-    parts = [part for part in (found.detail, found.output, error) if part]
-    limit = f"atol {values.tolerance.atol:g}, rtol {values.tolerance.rtol:g}"
-    return f"{', '.join(parts)} on inputs '{values.distribution}' ({limit})"
+    named = f"{found.output}: " if found.output else ""
+    return f"{named}{found.detail or 'all compared'}, on inputs '{values.distribution}'"

@@ -46,7 +46,7 @@ def run(message: StartWorker, fds: list[int]) -> int:
     if listener >= 0:
         os.close(listener)
     with contextlib.suppress(ClosedError):
-        _Server(channel, trusted=message.trusted).serve()
+        _Server(channel, message.folder, trusted=message.trusted).serve()
     return 0
 
 
@@ -64,8 +64,9 @@ def _only_these(fds: list[int]) -> int:
 class _Server:
     """Answers the owner, one message at a time."""
 
-    def __init__(self, channel: Channel, *, trusted: bool) -> None:
+    def __init__(self, channel: Channel, folder: str, *, trusted: bool) -> None:
         self._channel = channel
+        self._folder = folder
         self._trusted = trusted
         self._side: WorkerSide | None = None
         self._callee: Callee | None = None
@@ -83,7 +84,7 @@ class _Server:
             except BaseException as problem:  # noqa: BLE001 - the boundary to a candidate
                 loading = isinstance(message, Load)
                 answer = Failed(code=faults.code_of(problem, loading=loading),
-                                detail=faults.tell(problem))  # fmt: skip
+                                detail=faults.tell(problem, self._folder))  # fmt: skip
             self._channel.send(answer)
 
     def _answer(self, message: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,13 @@ def same_dtypes(found: Mapping[str, Any], inputs: Mapping[str, Any], where: Path
                 f"the buffer of setup() is {_word(inputs[name])} (dtype mismatch)",
                 "convert the result with .to(...), or make setup() allocate that dtype",
             )
+
+
+def not_empty(specs: Mapping[str, OutputSpec], where: Path) -> None:
+    """InputError when there is no element that could be compared."""
+    if not any(math.prod(spec.shape) for spec in specs.values()):
+        raise _wrong(where, "outputs are empty: there is nothing to compare",
+                     "use dims above zero")  # fmt: skip
 
 
 def no_nan(found: Mapping[str, Any], where: Path, distribution: str) -> None:

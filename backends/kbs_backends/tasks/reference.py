@@ -200,6 +200,7 @@ class BoundReference:
         """Inputs, expectation, eager error; see ``PreparedRound``."""
         inputs = self.make_inputs(seed, distribution, device)
         specs = self.specs(inputs)
+        results.not_empty(specs, self.where)
         own = self._run(copies(inputs, wide=False))
         results.same_dtypes(own, inputs, self.where)
         results.no_nan(own, self.where, distribution)
