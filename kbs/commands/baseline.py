@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -57,8 +59,9 @@ def command(
     from kbs_backends.tasks import load_reference
     from kbs_ingest.wiki.examples import load_templates
 
+    given = read_dims(dims, free)
     found = make_baseline(
-        load_reference(reference, read_dims(dims, free)),
+        load_reference(reference, given),
         load_templates(context.roots),
         languages=languages,
         arch=arch,
@@ -70,10 +73,17 @@ def command(
             "the file is there already", where=str(path), remedy="name another, or use --force"
         )
     write_whole(path, found.text)
-    _show(context, found, path, reference)
+    _show(context, found, path, _check_command(path, reference, given))
 
 
-def _show(context: Context, found: Baseline, path: Path, reference: Path) -> None:
+def _check_command(path: Path, reference: Path, dims: Mapping[str, Any]) -> str:
+    words = ["kbs", "check", str(path), "--ref", str(reference)]
+    if dims:
+        words += ["--dims", ",".join(f"{name}={value}" for name, value in dims.items())]
+    return shlex.join(words)
+
+
+def _show(context: Context, found: Baseline, path: Path, check: str) -> None:
     if context.json:
         shape = {
             "file": str(path), "language": found.language, "origin": found.origin,
@@ -90,4 +100,4 @@ def _show(context: Context, found: Baseline, path: Path, reference: Path) -> Non
     if context.verbosity > 0:
         for text in found.tried:
             click.echo(f"  not used: {text}")
-    click.echo(f"  check it: kbs check {path} --ref {reference}")
+    click.echo(f"  check it: {check}")

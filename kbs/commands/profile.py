@@ -119,7 +119,7 @@ def _show(
                 "mode": found.passes[0].mode,
                 "why_not": found.why_not or None,
                 "kernels": [diagnosis_shape(item.diagnosis) for item in found.diagnoses],
-                "passes": [msgspec.to_builtins(plan) for plan in found.plans],
+                "passes": [msgspec.to_builtins(plan) for plan in found.plans if found.profiles],
                 "files": [str(path) for path in files],
                 "notes": list(notes),
             }
@@ -130,7 +130,7 @@ def _show(
         console.print(found.why_not)
     for item in found.diagnoses:
         show_diagnosis(console, item.diagnosis, verbose=context.verbosity > 0)
-    for plan in found.plans:
+    for plan in found.plans if found.profiles else ():
         asked = ", ".join((*plan.sections, *plan.metrics)) or "nothing more was needed"
         console.print(f"  pass {plan.number}: {asked}", style="dim")
     for path in files:

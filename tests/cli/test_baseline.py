@@ -33,6 +33,11 @@ def test_a_kernel_is_written_and_told(kbs, ref, tmp_path):
     assert "def run_kernel" in (tmp_path / "k.py").read_text()
 
 
+def test_the_command_that_checks_it_can_be_pasted(kbs, ref, tmp_path):
+    ran = kbs("baseline", str(ref), "--M=16", "--N=8", "-o", str(tmp_path / "k.py"))
+    assert f"kbs check {tmp_path / 'k.py'} --ref {ref} --dims M=16,N=8" in ran.out
+
+
 def test_a_file_that_is_there_is_kept(kbs, ref, tmp_path):
     (tmp_path / "k.py").write_text("mine")
     ran = kbs("baseline", str(ref), "-o", str(tmp_path / "k.py"))

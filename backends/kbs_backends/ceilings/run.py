@@ -41,6 +41,14 @@ def record_ceilings(
             f"no matrix product is measured in {', '.join(unknown)}",
             remedy=f"choose from {', '.join(DTYPES)}",
         )
+    from kbs_backends.device.gpus import gpu_count
+
+    if gpu >= gpu_count():
+        raise MeasurementError(
+            f"there is no NVIDIA GPU {gpu} here: ceilings cannot be measured",
+            remedy="run it on a machine with a GPU and its driver (`kbs doctor` tells what is "
+            "missing), or give --from a recording",
+        )
     argv = [
         sys.executable, "-m", "kbs_backends.ceilings", "--dtypes", ",".join(dtypes or DTYPES),
         "--buffer-mib", str(buffer_mib), "--gpu", str(gpu), "--command", command,

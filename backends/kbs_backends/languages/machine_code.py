@@ -12,7 +12,7 @@ from kbs_backends.languages.base import Built, Listings
 from kbs_backends.run_tool import run_tool
 from kbs_engine.errors import MeasurementError
 from kbs_engine.opcodes import FunctionListing
-from kbs_engine.results import Disassembled
+from kbs_engine.results import CompileMessage, Disassembled
 
 CUBIN, AMDGCN = "cubin", "amdgcn"
 """Kinds of files in ``Built.files``; several of one kind carry numbers (``cubin0``)."""
@@ -65,8 +65,16 @@ def not_compiled(built: Built, where: str) -> MeasurementError:
     return MeasurementError(
         f"does not compile for {built.compiled.arch}: {first.message}",
         where=place,
-        remedy="fix the source" if first.line else "read the compiler's message",
+        remedy=_remedy(first),
     )
+
+
+def _remedy(first: CompileMessage) -> str:
+    if first.line:
+        return "fix the source"
+    if "unsupported gpu architecture" in first.message.lower():
+        return "give a target that this compiler has, such as --arch sm_90a"
+    return "fix what the compiler names: an option, a header, or the target"
 
 
 def _files(built: Built, kind: str) -> list[Path]:
