@@ -139,9 +139,9 @@ class LocalDevice:
         """Itself."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(self, *problem: object) -> None:
         """Close; after an exception, such as Ctrl-C, without waiting for the job of now."""
-        self._close(amid=kind is not None)
+        self._close(amid=any(problem))
 
     @property
     def owner_pid(self) -> int:

@@ -71,7 +71,8 @@ def not_empty(specs: Mapping[str, OutputSpec], where: Path) -> None:
 def no_nan(found: Mapping[str, Any], where: Path, distribution: str) -> None:
     """InputError when an expected value is NaN: nothing could be compared with it."""
     for name, value in found.items():
-        if value.is_floating_point() and bool(value.isnan().any()):
+        inexact = value.is_floating_point() or value.is_complex()
+        if inexact and bool(value.isnan().any()):
             count = int(value.isnan().sum())
             raise _wrong(
                 where,

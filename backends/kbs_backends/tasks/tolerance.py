@@ -73,12 +73,16 @@ def _number(name: str, value: Any, source: str, where: str) -> float:
     return float(value)
 
 
+_PART = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+
+
 def derive(dtypes: Sequence[str], length: int, permitted: Sequence[str] = ()) -> Tolerance:
     """From the dtypes of the outputs, the reduction length and the permitted precisions.
 
     Whole numbers must be exact. ``atol`` is in units of each output's root mean square.
     """
-    floating = [dtype for dtype in dtypes if dtype in ROUND_OFF]
+    parts = [_PART.get(dtype, dtype) for dtype in dtypes]
+    floating = [dtype for dtype in parts if dtype in ROUND_OFF]
     if not floating:
         return Tolerance(atol=0.0, rtol=0.0, source="exact for whole numbers", derived=True)
     coarsest = max(floating, key=lambda dtype: ROUND_OFF[dtype])

@@ -175,3 +175,15 @@ def test_command_line_before_reference_before_derived(
     found = load_reference(path).tolerance(**given)
     assert (found.atol, found.rtol, found.derived) == (atol, rtol, False)
     assert found.source.startswith(source)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_both_parts_of_complex_outputs_are_compared(dtype):
+    kind = getattr(torch, dtype)
+    right = torch.complex(torch.ones(4), torch.arange(4.0)).to(kind)
+    spec = {"y": spec_of(right)}
+    tolerance = derive([dtype], 4)
+    assert tolerance.atol > 0
+    assert compare({"y": right.clone()}, {"y": right}, spec, tolerance).ok
+    for wrong in (right.conj().resolve_conj(), right + 1, right.real.to(kind)):
+        assert compare({"y": wrong}, {"y": right}, spec, tolerance).fault == "values"
