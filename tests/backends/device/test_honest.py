@@ -82,9 +82,14 @@ def test_the_host_says_that_it_is_the_host(rig):
 
 
 def test_a_dead_owner_is_one_failed_job_and_a_new_owner(rig):
+    from kbs_engine.jobs import Check
+
     rig.check(HONEST, rounds=1)
     os.kill(rig.device.owner_pid, signal.SIGKILL)
     time.sleep(0.1)
+    job = Check(source=rig.source(HONEST), task=rig.task, rounds=1)
+    first = rig.result(job)  # it may still have been sent to the dead one: then it is told
+    assert first.value is not None or "submit the job again" in first.failure
     assert rig.check(HONEST, rounds=1).passed
 
 
