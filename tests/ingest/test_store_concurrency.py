@@ -94,7 +94,7 @@ def test_readers_are_not_disturbed_by_ingests(empty_home: Path, wiki_root: Path)
         (wiki_root / "profiling/ncu.md").write_text(f"{GUIDE}\nchange {number}\n")
         writers = [_start(INGEST, empty_home, wiki_root) for _ in range(2)]
         assert sorted(_finish(run).split()[0] for run in writers) == ["False", "True"]
-    assert min([int(_finish(reader)) for reader in readers]) > 0
+    assert min([int(_finish(reader)) for reader in readers]) > 2
     assert open_store(empty_home).manifest.generation == 6
 
 

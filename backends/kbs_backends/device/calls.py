@@ -157,6 +157,7 @@ class Caller:
         if older and plausible and secrets.randbelow(4) == 0:
             for name in outputs:
                 placement.views[name].copy_(older[name])
+                _mark(placement.views[name])
         else:
             pattern = POISONS[secrets.randbelow(len(POISONS))]
             poison(placement.views, outputs, pattern, secrets.randbits(31))
@@ -188,3 +189,19 @@ class Caller:
                 continue
             if not same_bits(placement.views[name], value):
                 raise Refusal("input_mutated", name)
+
+
+def _mark(view: torch.Tensor) -> None:
+    """Change the lowest bit of one element drawn in secret.
+
+    An old value that was left alone then differs from one that was written again: the first
+    holds the mark, the second does not.
+    """
+    if view.numel() == 0:
+        return
+    at = tuple(secrets.randbelow(size) for size in view.shape)
+    import torch
+
+    element = view[at].reshape(1).clone()
+    element.view(torch.uint8)[0] ^= 1
+    view[at] = element[0]
