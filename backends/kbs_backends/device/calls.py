@@ -16,7 +16,7 @@ import msgspec
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena, Placement, same_bits
 from kbs_backends.device.live import LiveWorker
-from kbs_backends.device.messages import CallOnce, Method
+from kbs_backends.device.messages import CallOnce, Done, Method, Trial
 from kbs_backends.device.refusal import Refusal, claimed
 from kbs_backends.device.task import LoadedTask, Values
 from kbs_backends.device.verdicts import History, judge
@@ -34,6 +34,8 @@ class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The owner's clock, from opening the gate to the answer."""
     difference: Difference | None
     """None where comparing is switched off."""
+    returned: bool = False
+    """Whether outputs were returned, and copied after the device's clock had stopped."""
 
 
 class ArmState:
@@ -68,12 +70,18 @@ class Caller:
         self._off = off
         self._gate = 0
 
-    def empty(self, arm: ArmState, method: Method) -> CallFacts:
-        """A call of nothing: what the two clocks read by themselves."""
+    def trial(self, arm: ArmState, values: Values, method: Method, kind: Trial) -> CallFacts:
+        """A timed call of the harness's own on these values: what the clocks themselves take.
+
+        It goes the whole way of a candidate's timed call, as filling and flushing decide in
+        what state the device is when the gate opens.
+        """
         placement = arm.arena.place()
-        call = self._message(placement, {}, method, empty=True)
-        device_ns, host_ns = self._run(arm, call, None, first=False)
-        return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=None)
+        call = self._message(placement, {}, method, trial=kind)
+        done, host_ns = self._run(
+            arm, call, lambda: arm.arena.write(placement, values.inputs), first=False, flush=True
+        )
+        return CallFacts(device_ns=done.device_ns, host_ns=host_ns, difference=None)
 
     def call(
         self,
@@ -99,13 +107,16 @@ class Caller:
             arm.arena.write(placement, values.inputs)
             poison.update(self._poison(arm, placement, plausible=not repeated))
 
-        device_ns, host_ns = self._run(arm, call, fill, first=first, flush=timed)
+        done, host_ns = self._run(arm, call, fill, first=first, flush=timed)
         outputs = {name: placement.views[name].clone() for name in self._task.outputs}
         arm.last = (placement, outputs)
         if first and not arm.trusted:
             arm.worker.close_gates()
         difference = self._verify(arm, values, placement, outputs, poison, timed=timed)
-        return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=difference)
+        return CallFacts(
+            device_ns=done.device_ns, host_ns=host_ns, difference=difference,
+            returned=done.returned,
+        )  # fmt: skip
 
     def settle(self, arm: ArmState) -> None:
         """Look again at the outputs of the last call: nothing may have written since."""
@@ -113,17 +124,23 @@ class Caller:
             raise Refusal("late_write", "an output changed after its call was done")
 
     def _message(
-        self, placement: Placement, scalars: dict[str, Any], method: Method, *, empty: bool = False
+        self,
+        placement: Placement,
+        scalars: dict[str, Any],
+        method: Method,
+        *,
+        trial: Trial | None = None,
     ) -> CallOnce:
         self._gate += 1
         return CallOnce(
             gate=self._gate, tensors=placement.tensors, scalars=scalars, order=self._task.order,
-            method=method, empty=empty,
+            outputs=self._task.outputs, method=method, trial=trial,
         )  # fmt: skip
 
     def _run(
         self, arm: ArmState, call: CallOnce, fill: Any, *, first: bool, flush: bool = False
-    ) -> tuple[float, float]:
+    ) -> tuple[Done, float]:
+        """The worker's answer, and the owner's own nanoseconds."""
         side, worker = self._side, arm.worker
         queued = side.queues_launches and call.method == "cuda_event"
         worker.arm(call, first=first, waits_for_launch=queued)
@@ -142,7 +159,7 @@ class Caller:
             host_ns = max(host_ns - starved, min(host_ns, done.device_ns))
         if done.fault and not {"exact_metadata", "raw_bytes"} & self._off:
             raise claimed(done.fault, done.detail)
-        return done.device_ns, host_ns
+        return done, host_ns
 
     def _poison(
         self, arm: ArmState, placement: Placement, *, plausible: bool

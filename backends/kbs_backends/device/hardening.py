@@ -43,7 +43,8 @@ def _writable(folder: Path, *, host: bool) -> tuple[Path, ...]:
     """The private folder, the null device and, on a GPU, what its driver writes to."""
     devices = [Path("/dev/null"), Path("/dev/zero")]
     if not host:
-        devices += [*Path("/dev").glob("nvidia*"), Path("/dev/shm")]  # noqa: S108 - the driver's
+        # the driver's devices and memory; it also names its threads, and gives up where it cannot
+        devices += [*Path("/dev").glob("nvidia*"), Path("/dev/shm"), Path("/proc/self/task")]  # noqa: S108
     return (folder, *devices)
 
 

@@ -13,6 +13,8 @@ from kbs_backends.device.layout import Placed
 from kbs_engine.vocabulary import Language
 
 Method = Literal["cuda_event", "host_time", "do_bench"]
+Trial = Literal["in_place", "returned"]
+"""How a call of the harness's own gives its outputs: where they belong, or as new tensors."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,9 +113,10 @@ class CallOnce(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
     scalars: dict[str, Any]
     order: tuple[str, ...]
     """Argument names in the order of the reference's inputs."""
+    outputs: tuple[str, ...] = ()
     method: Method = "cuda_event"
-    empty: bool = False
-    """Call nothing: measures what the clocks themselves take."""
+    trial: Trial | None = None
+    """Not the candidate but the harness's own call: measures what the clocks themselves take."""
 
 
 class Inspect(msgspec.Struct, frozen=True, kw_only=True, tag="inspect"):
@@ -160,6 +163,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     fault: str = ""
     """A reason code about what the call returned; empty when nothing is wrong."""
     detail: str = ""
+    returned: bool = False
+    """Whether outputs were returned and copied, in place of written where they belong."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, tag="state"):

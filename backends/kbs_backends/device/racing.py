@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from kbs_backends.device.calls import ArmState, Caller
 from kbs_backends.device.checking import finish, refuse_degenerate
 from kbs_backends.device.context import Bench, seconds_since
-from kbs_backends.device.messages import Method
+from kbs_backends.device.messages import Method, Trial
 from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.samples import ArmSamples
 from kbs_backends.device.task import LoadedTask, Values
@@ -78,7 +78,7 @@ class _Pair:
         self._pair = pair
         self._caller = Caller(bench.side, task, bench.off)
         self._states: dict[int, ArmState] = {}
-        self._overhead: dict[int, list[float]] = {}
+        self._overhead: dict[int, dict[Trial, list[float]]] = {}
 
     def run(self, stack: contextlib.ExitStack, artifacts: Mapping[str, str]) -> None:
         """Start, warm up, time, look again."""
@@ -102,7 +102,7 @@ class _Pair:
         state = bench.start(arm, self._task)
         stack.callback(bench.end, state)
         self._overhead[index] = bench.calibrate(
-            self._caller, state, _gated(self._job.settings.method)
+            self._caller, state, self._task.fresh(), _gated(self._job.settings.method)
         )
         bench.fill(state, arm, self._task, artifacts)
         facts = self._caller.call(state, self._task.fresh())
@@ -155,9 +155,10 @@ class _Pair:
         if self._job.settings.method == "do_bench":
             return
         device, host = one.clocks_of(self._pair)
-        side = self._bench.side
+        side, trials = self._bench.side, self._overhead[index]
+        returned = one.returned and "returned" in trials
         found = check_clocks(
-            device, host, overhead_ns=self._overhead[index],
+            device, host, overhead_ns=trials["returned" if returned else "in_place"],
             timer_step_ns=max(side.timer_step_ns, side.clock_slack_ns / 2),
         )  # fmt: skip
         if not found.ok and found.reason:

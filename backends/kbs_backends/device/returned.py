@@ -53,17 +53,24 @@ def deliver(
     inputs: Sequence[torch.Tensor],
     *,
     trusted: bool,
-) -> None:
-    """Bring what was returned to the outputs' views; BadReturnError when it is no result."""
+) -> int:
+    """Bring what was returned to the outputs' views; how many had to be copied.
+
+    Raises:
+        BadReturnError: It is no result.
+    """
+    copied = 0
     for name, tensor in named(value, tuple(outputs)).items():
         spec, place = outputs[name]
         if tensor is place:
             continue
+        copied += 1
         if trusted:
             _copy(place, tensor)
             continue
         _judge(name, tensor, spec, place, inputs)
         _raw_copy(place, tensor, spec.extent_bytes)
+    return copied
 
 
 def _judge(

@@ -23,6 +23,7 @@ class ArmSamples:
         self.reason: str | None = None
         self.detail = ""
         self.notes: list[str] = []
+        self.returned = False
         self._cold_ns: float | None = None
         self._device: list[float] = []
         self._host: list[float] = []
@@ -61,6 +62,7 @@ class ArmSamples:
         """One timed call; discarded ones are left out."""
         if not kept:
             return
+        self.returned = self.returned or facts.returned
         self._device.append(facts.device_ns)
         self._host.append(facts.host_ns)
         self._process.append(process)

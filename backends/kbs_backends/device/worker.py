@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from kbs_backends.device.messages import (
     Loaded,
     StartWorker,
     ToWorker,
+    Trial,
     Up,
 )  # fmt: skip
 from kbs_backends.device.state import Snapshot
@@ -70,7 +72,6 @@ class _Server:
         self._trusted = trusted
         self._side: WorkerSide | None = None
         self._callee: Callee | None = None
-        self._outputs: tuple[str, ...] = ()
         self._snapshot = Snapshot()
 
     def serve(self) -> None:
@@ -91,7 +92,6 @@ class _Server:
         if isinstance(message, Attach):
             return self._attach(message)
         if isinstance(message, Load):
-            self._outputs = message.outputs
             self._callee = load(message, trusted=self._trusted)
             self._snapshot.forgive_random()
             return Loaded(arguments=self._callee.arguments)
@@ -117,32 +117,42 @@ class _Server:
 
     def _call(self, message: CallOnce) -> Done:
         side, callee = self._side, self._callee
-        if side is None or (callee is None and not message.empty):
+        if side is None or (callee is None and message.trial is None):
             raise RuntimeError("a call before anything was loaded")
         tensors = {one.spec.name: (one, _view(side, one)) for one in message.tensors}
         values = {name: one for name, (_, one) in tensors.items()} | message.scalars
-        if message.empty or callee is None:
-            prepared = _nothing
+        if callee is None or message.trial is not None:
+            prepared = _trial(message.trial, [tensors[name][1] for name in message.outputs])
         else:
             prepared = callee.prepare({name: values[name] for name in message.order})
         value, device_ns = side.timed(
             prepared, message.gate, method=message.method,
             channel=self._channel, wait=self._wait,
         )  # fmt: skip
-        if message.empty:
-            return Done(gate=message.gate, device_ns=device_ns)
-        outputs = {name: (tensors[name][0].spec, tensors[name][1]) for name in self._outputs}
-        inputs = [one for name, (_, one) in tensors.items() if name not in self._outputs]
+        outputs = {name: (tensors[name][0].spec, tensors[name][1]) for name in message.outputs}
+        inputs = [one for name, (_, one) in tensors.items() if name not in message.outputs]
         try:
-            returned.deliver(value, outputs, inputs, trusted=self._trusted)
+            copied = returned.deliver(value, outputs, inputs, trusted=self._trusted)
         except returned.BadReturnError as bad:
             return Done(gate=message.gate, device_ns=device_ns, fault=bad.code, detail=str(bad))
         side.finish()
-        return Done(gate=message.gate, device_ns=device_ns)
+        return Done(gate=message.gate, device_ns=device_ns, returned=copied > 0)
 
 
-def _nothing() -> None:
-    """What an empty call does."""
+def _trial(kind: Trial | None, places: list[torch.Tensor]) -> Callable[[], Any]:
+    """A call of the harness's own, which gives every output as a kernel would."""
+
+    def in_place() -> None:
+        for place in places:
+            place.zero_()
+
+    def new() -> list[torch.Tensor]:
+        return [
+            torch.empty_strided(p.shape, p.stride(), dtype=p.dtype, device=p.device).zero_()
+            for p in places
+        ]
+
+    return new if kind == "returned" else in_place
 
 
 def _view(side: WorkerSide, placed: Placed) -> torch.Tensor:
