@@ -13,6 +13,10 @@ CALLS = 30
 """Samples of each arm in one comparison."""
 EFFECTS = (0.03, 0.05, 0.10)
 WANTED = 1000
+WANTED_SLOWED = 100
+"""Comparisons with a slowed kernel, for each effect."""
+PARTS_SLOWED = 5
+"""Comparisons that one pair of processes gives."""
 
 
 def self_comparisons(session: Session) -> None:
@@ -53,7 +57,8 @@ def spin_power(session: Session) -> None:
     task = session.task(KERNELS / "copy_ref.py", {"N": 1 << 12 if session.dry else 1 << 25})
     text = path.read_text(encoding="utf-8")
     base = session.source(path, language, text)
-    settings = TimingSettings(trials=CALLS + 1, warmup_ms=0 if session.dry else 25)
+    parts = 1 if session.dry else PARTS_SLOWED
+    settings = TimingSettings(trials=parts * CALLS + 1, warmup_ms=0 if session.dry else 25)
     alone = session.run(Time(arms=(base,), task=task, settings=settings))
     if alone.value is None or read(alone, Timed).arms[0].reason:
         session.write("power", {"failure": alone.failure or alone.value})
@@ -61,7 +66,7 @@ def spin_power(session: Session) -> None:
     base_ns = summary(read(alone, Timed).arms[0].samples_ns).median_ns
     kept: dict[float, list] = {effect: [] for effect in EFFECTS}
     failures = []
-    wanted = 1 if session.dry else 100
+    wanted = 1 if session.dry else WANTED_SLOWED // PARTS_SLOWED
     for block in range(wanted):
         for effect in EFFECTS:
             if session.left_s < 20 or len(failures) > 5:
@@ -74,7 +79,7 @@ def spin_power(session: Session) -> None:
             if timed is None or any(arm.reason for arm in timed.arms):
                 failures.append(result.failure or [(a.reason, a.detail) for a in timed.arms])
                 continue
-            kept[effect].append(compare(timed, 0, 1))
+            kept[effect] += [compare(part, 0, 1) for part in cut(timed, CALLS)]
     points = []
     for effect, comparisons in kept.items():
         if comparisons:

@@ -32,13 +32,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=540.0)
     parser.add_argument("--part", default=",".join(PARTS))
     parser.add_argument("--dry", action="store_true")
+    parser.add_argument("--chip", type=Path, help="a cited chip as JSON, where there is no wiki")
     options = parser.parse_args(arguments)
     parts = options.part.split(",")
     unknown = [part for part in parts if part not in PARTS]
     if unknown:
         parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     with tempfile.TemporaryDirectory(prefix="kbs-gpu-") as work:
-        whole = Session(out=options.out, work=Path(work), seconds=options.seconds, dry=options.dry)
+        whole = Session(
+            out=options.out,
+            work=Path(work),
+            seconds=options.seconds,
+            dry=options.dry,
+            chip_file=options.chip,
+        )
         try:
             for number, part in enumerate(parts):
                 whole.seconds = options.seconds

@@ -26,6 +26,7 @@ class Session:
     work: Path
     seconds: float
     dry: bool
+    chip_file: Path | None = None
     start: float = field(default_factory=time.monotonic)
     blobs: BlobStore = field(init=False)
     device: Recorder = field(init=False)
@@ -34,7 +35,10 @@ class Session:
     def __post_init__(self) -> None:
         self.out.mkdir(parents=True, exist_ok=True)
         self.blobs = BlobStore(self.work / "blobs")
-        self.chip = None if self.dry else chip_here()
+        if self.chip_file is not None:
+            self.chip = msgspec.json.decode(self.chip_file.read_bytes(), type=Chip)
+        elif not self.dry:
+            self.chip = chip_here()
         kind = "host" if self.dry else "cuda"
         local = LocalDevice(self.blobs, kind=kind, workdir=self.work / "device", chip=self.chip)
         self.device = Recorder(local, self.work / "recording", self.blobs)
