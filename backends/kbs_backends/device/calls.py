@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena, Placement, same_bits
+from kbs_backends.device.decoys import Decoys, explains
 from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.messages import CallOnce, Method
 from kbs_backends.device.refusal import Refusal, claimed
@@ -24,6 +26,9 @@ from kbs_backends.tasks import Difference
 
 if TYPE_CHECKING:
     import torch
+
+
+_MAYBE_EARLY = ("wrong_result", "wrong_timed_output", "nonfinite")
 
 
 class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,12 +72,20 @@ class Caller:
         self._task = task
         self._off = off
         self._gate = 0
+        self._hidden = frozenset[str]()
+        if "decoy_inputs" not in off:
+            self._hidden = task.read_tensors
+        """Tensors that hold decoys until the gate opens."""
 
     def empty(self, arm: ArmState, method: Method) -> CallFacts:
         """A call of nothing: what the two clocks read by themselves."""
         placement = arm.arena.place()
         call = self._message(placement, {}, method, empty=True)
-        device_ns, host_ns = self._run(arm, call, None, first=False)
+
+        def fill() -> Decoys | None:
+            return arm.arena.plant(placement, self._hidden)
+
+        _, device_ns, host_ns = self._run(arm, call, fill, first=False)
         return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=None)
 
     def call(
@@ -95,16 +108,22 @@ class Caller:
         first, arm.called = not arm.called, True
         poison: dict[str, torch.Tensor] = {}
 
-        def fill() -> None:
+        def fill() -> Decoys | None:
             arm.arena.write(placement, values.inputs)
             poison.update(self._poison(arm, placement, plausible=not repeated))
+            return arm.arena.plant(placement, self._hidden)
 
-        device_ns, host_ns = self._run(arm, call, fill, first=first, flush=timed)
+        decoys, device_ns, host_ns = self._run(arm, call, fill, first=first, flush=timed)
         outputs = {name: placement.views[name].clone() for name in self._task.outputs}
         arm.last = (placement, outputs)
         if first and not arm.trusted:
             arm.worker.close_gates()
-        difference = self._verify(arm, values, placement, outputs, poison, timed=timed)
+        try:
+            difference = self._verify(arm, values, placement, outputs, poison, timed=timed)
+        except Refusal as refusal:
+            if decoys is not None and refusal.code in _MAYBE_EARLY:
+                self._computed_ahead(arm, values, placement, outputs, decoys, refusal)
+            raise
         return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=difference)
 
     def settle(self, arm: ArmState) -> None:
@@ -122,17 +141,26 @@ class Caller:
         )  # fmt: skip
 
     def _run(
-        self, arm: ArmState, call: CallOnce, fill: Any, *, first: bool, flush: bool = False
-    ) -> tuple[float, float]:
+        self,
+        arm: ArmState,
+        call: CallOnce,
+        fill: Callable[[], Decoys | None],
+        *,
+        first: bool,
+        flush: bool = False,
+    ) -> tuple[Decoys | None, float, float]:
         side, worker = self._side, arm.worker
         queued = side.queues_launches and call.method == "cuda_event"
         worker.arm(call, first=first, waits_for_launch=queued)
-        if fill is not None:
-            fill()
+        decoys = fill()
         if flush and "l2_flush" not in self._off:
             side.flush_cache()
         side.synchronize()
         starved = side.starved_ns(worker.pid)
+        if decoys is not None:
+            arm.arena.reveal(decoys)
+            if call.method != "cuda_event":
+                side.synchronize()  # this gate is a message, which knows no stream order
         start = time.perf_counter_ns()
         arm.arena.block.release(call.gate, worker.channel, call.method)
         done = worker.done(call.gate, first=first)
@@ -142,7 +170,23 @@ class Caller:
             host_ns = max(host_ns - starved, min(host_ns, done.device_ns))
         if done.fault and not {"exact_metadata", "raw_bytes"} & self._off:
             raise claimed(done.fault, done.detail)
-        return done.device_ns, host_ns
+        return decoys, done.device_ns, host_ns
+
+    def _computed_ahead(
+        self,
+        arm: ArmState,
+        values: Values,
+        placement: Placement,
+        outputs: dict[str, torch.Tensor],
+        decoys: Decoys,
+        refusal: Refusal,
+    ) -> None:
+        """Refusal with its own reason when the result is that of the decoys."""
+        before = arm.arena.as_before_the_gate(placement, values.inputs, decoys, self._hidden)
+        if explains(self._task, before, values, outputs):
+            raise Refusal(
+                "early_read", "the result is that of values that stood there before the call"
+            ) from refusal
 
     def _poison(
         self, arm: ArmState, placement: Placement, *, plausible: bool
