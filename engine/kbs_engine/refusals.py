@@ -52,6 +52,7 @@ DEFENCES: Final[dict[str, Defence]] = _defences(
     fresh_values        | switch    | every call gets values that no earlier call had
     moved_buffers       | switch    | addresses change between calls and come back with other values
     poisoned_outputs    | switch    | outputs hold a pattern, different every call, before the candidate runs
+    decoy_inputs        | switch    | some elements of the inputs hold other values until the gate opens
     guards              | structure | memory beside the arguments holds a pattern that must stay
     owner_process       | structure | seeds, expected values, timers and statistics live in another process
     result_channel      | structure | only whole, expected answers are read; what a candidate prints is data
@@ -134,6 +135,7 @@ _INTEGRITY = _reasons(
     cached_output          | fresh_values        | a call returned the result of earlier inputs | compute on every call
     stale_output           | poisoned_outputs    | a call left the output as it was or as an earlier call wrote it | compute on every call
     wrong_timed_output     | timed_outputs       | a timed call gave another result than the check's calls | one code path for every call
+    early_read             | decoy_inputs        | the result was computed from what inputs held before the call began | read inputs in the call alone
     late_write             | output_at_stop      | the output changed after the clock had stopped | wait for all work on the stream that was given
     side_stream            | device_sync         | work ran on a stream that was not waited for | launch on the current stream, or wait for the side stream
     thread_left            | thread_census       | a thread or a child process was left running | join it before returning

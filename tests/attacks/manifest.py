@@ -37,6 +37,8 @@ class Attack(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     job: Literal["both", "check", "time"] = "both"
     expect: tuple[str, ...] = ()
     honest: bool = False
+    honest_on_cuda: bool = False
+    """It meddles with the host device's clock: on a GPU that clock is not asked."""
     without: str = ""
     naive: str = ""
     twin: tuple[str, ...] = ()
@@ -85,6 +87,7 @@ TWIN_TASKS = {
     "softmax_subtracts_the_maximum": "softmax", "matmul_fp32": "matmul",
     "order_of_sums_varies": "matmul", "writes_every_zero": "lower_half_zero",
     "adds_the_small_bias": "small_bias", "copy_streaming": "large_copy",
+    "accumulates_by_index": "accumulate",
 }  # fmt: skip
 SMALL_DIMS = {"triton_silu_bias": {"rows": 4, "cols": 64}}
 """Twins that run in an interpreter on the host."""

@@ -87,7 +87,8 @@ class _Recorder:
         if attack.id in self._rows and attack.id not in self._options.only:
             return
         outcome = _tried(lambda: self._bench(device).run(attack))
-        self._keep(attack.id, "attack", [outcome], failure_of(attack, outcome))
+        on_cuda = self._options.device == "cuda"
+        self._keep(attack.id, "attack", [outcome], failure_of(attack, outcome, on_cuda=on_cuda))
 
     def _twin(self, path: Path, device: LocalDevice) -> None:
         stem = path.stem

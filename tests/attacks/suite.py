@@ -118,13 +118,14 @@ class Bench:
         )
 
 
-def failure_of(attack: Attack, outcome: Outcome) -> str | None:
+def failure_of(attack: Attack, outcome: Outcome, *, on_cuda: bool = False) -> str | None:
     """Why this outcome is not what the manifest promises; None when it is."""
+    honest = attack.honest or (on_cuda and attack.honest_on_cuda)
     if outcome.code != "accepted":
         if outcome.code in attack.codes:
             return None
         return f"refused as {outcome.code} ({outcome.detail}), not as {', '.join(attack.codes)}"
-    if not attack.honest:
+    if not honest:
         return f"accepted; it must be refused as {' or '.join(attack.codes)}"
     return _dishonest_cost(attack, outcome)
 

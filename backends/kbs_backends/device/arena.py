@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kbs_backends.device.accelerators import OwnerSide
+from kbs_backends.device.decoys import Decoys, plant, reveal
 from kbs_backends.device.layout import CANARY_BYTES, SHIFTS, Layout, Placed, canaries
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Arena:
         import torch
 
         self._layout = layout
+        self._device = side.torch_device
         self._move = move
         self.block = side.allocate(layout.total_bytes)
         self._flat = self.block.bytes
@@ -75,6 +77,22 @@ class Arena:
         self._start = secrets.randbelow(GUARD_PATTERNS)
         for guard in placement.guards:
             guard.copy_(self._guard(guard.numel()))
+
+    def plant(self, placement: Placement, names: frozenset[str]) -> Decoys | None:
+        """Let some elements of the named tensors hold other values until ``reveal``."""
+        return plant(self._flat, placement.tensors, names, self._device)
+
+    def reveal(self, decoys: Decoys) -> None:
+        """The true values again, in stream order."""
+        reveal(self._flat, decoys)
+
+    def as_before_the_gate(
+        self, placement: Placement, inputs: dict[str, Any], decoys: Decoys, names: frozenset[str]
+    ) -> dict[str, torch.Tensor]:
+        """The named tensors as they stood before ``reveal``; overwrites the arguments."""
+        self.write(placement, inputs)
+        self._flat[decoys.places] = decoys.false
+        return {name: placement.views[name].clone() for name in names}
 
     def broken_guards(self, placement: Placement) -> int:
         """How many guards were written over."""

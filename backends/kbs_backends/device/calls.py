@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import secrets
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena, Placement, same_bits
+from kbs_backends.device.decoys import Decoys, explains
 from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.messages import CallOnce, Done, Method, Trial
 from kbs_backends.device.refusal import Refusal, claimed
@@ -26,16 +28,42 @@ if TYPE_CHECKING:
     import torch
 
 
+_MAYBE_EARLY = ("wrong_result", "wrong_timed_output", "nonfinite")
+
+
 class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What one verified call took."""
 
     device_ns: float
-    host_ns: float
-    """The owner's clock, from opening the gate to the answer."""
+    whole_ns: float
+    """The owner's clock, from opening the gate to the worker's last word."""
+    stopped_ns: float
+    """The same until the worker said that the device is done: returned outputs are copied later."""
     difference: Difference | None
     """None where comparing is switched off."""
     returned: bool = False
     """Whether outputs were returned, and copied after the device's clock had stopped."""
+
+    @property
+    def host_ns(self) -> float:
+        """The call by the owner's clock, without the harness's own copying."""
+        return self.stopped_ns if self.returned else self.whole_ns
+
+
+class _Ran(NamedTuple):
+    """One call as it went."""
+
+    done: Done
+    stopped_ns: float
+    whole_ns: float
+    decoys: Decoys | None
+
+    def facts(self, difference: Difference | None) -> CallFacts:
+        """With what the comparison found."""
+        return CallFacts(
+            device_ns=self.done.device_ns, stopped_ns=self.stopped_ns, whole_ns=self.whole_ns,
+            difference=difference, returned=self.done.returned,
+        )  # fmt: skip
 
 
 class ArmState:
@@ -69,6 +97,10 @@ class Caller:
         self._task = task
         self._off = off
         self._gate = 0
+        self._hidden = frozenset[str]()
+        if "decoy_inputs" not in off:
+            self._hidden = task.read_tensors
+        """Tensors that hold decoys until the gate opens."""
 
     def trial(self, arm: ArmState, values: Values, method: Method, kind: Trial) -> CallFacts:
         """A timed call of the harness's own on these values: what the clocks themselves take.
@@ -78,10 +110,12 @@ class Caller:
         """
         placement = arm.arena.place()
         call = self._message(placement, {}, method, trial=kind)
-        done, host_ns = self._run(
-            arm, call, lambda: arm.arena.write(placement, values.inputs), first=False, flush=True
-        )
-        return CallFacts(device_ns=done.device_ns, host_ns=host_ns, difference=None)
+
+        def fill() -> Decoys | None:
+            arm.arena.write(placement, values.inputs)
+            return arm.arena.plant(placement, self._hidden)
+
+        return self._run(arm, call, fill, first=False, flush=True).facts(None)
 
     def call(
         self,
@@ -103,20 +137,23 @@ class Caller:
         first, arm.called = not arm.called, True
         poison: dict[str, torch.Tensor] = {}
 
-        def fill() -> None:
+        def fill() -> Decoys | None:
             arm.arena.write(placement, values.inputs)
             poison.update(self._poison(arm, placement, plausible=not repeated))
+            return arm.arena.plant(placement, self._hidden)
 
-        done, host_ns = self._run(arm, call, fill, first=first, flush=timed)
+        ran = self._run(arm, call, fill, first=first, flush=timed)
         outputs = {name: placement.views[name].clone() for name in self._task.outputs}
         arm.last = (placement, outputs)
         if first and not arm.trusted:
             arm.worker.close_gates()
-        difference = self._verify(arm, values, placement, outputs, poison, timed=timed)
-        return CallFacts(
-            device_ns=done.device_ns, host_ns=host_ns, difference=difference,
-            returned=done.returned,
-        )  # fmt: skip
+        try:
+            difference = self._verify(arm, values, placement, outputs, poison, timed=timed)
+        except Refusal as refusal:
+            if ran.decoys is not None and refusal.code in _MAYBE_EARLY:
+                self._computed_ahead(arm, values, placement, outputs, ran.decoys, refusal)
+            raise
+        return ran.facts(difference)
 
     def settle(self, arm: ArmState) -> None:
         """Look again at the outputs of the last call: nothing may have written since."""
@@ -138,28 +175,55 @@ class Caller:
         )  # fmt: skip
 
     def _run(
-        self, arm: ArmState, call: CallOnce, fill: Any, *, first: bool, flush: bool = False
-    ) -> tuple[Done, float]:
-        """The worker's answer, and the owner's own nanoseconds."""
+        self,
+        arm: ArmState,
+        call: CallOnce,
+        fill: Callable[[], Decoys | None],
+        *,
+        first: bool,
+        flush: bool = False,
+    ) -> _Ran:
         side, worker = self._side, arm.worker
         queued = side.queues_launches and call.method == "cuda_event"
         worker.arm(call, first=first, waits_for_launch=queued)
-        if fill is not None:
-            fill()
+        decoys = fill()
         if flush and "l2_flush" not in self._off:
             side.flush_cache()
         side.synchronize()
         starved = side.starved_ns(worker.pid)
+        if decoys is not None:
+            arm.arena.reveal(decoys)
+            if call.method != "cuda_event":
+                side.synchronize()  # this gate is a message, which knows no stream order
         start = time.perf_counter_ns()
         arm.arena.block.release(call.gate, worker.channel, call.method)
-        done = worker.done(call.gate, first=first)
-        host_ns = float(time.perf_counter_ns() - start)
+        ended = worker.done(call.gate, first=first)
+        whole_ns = float(time.perf_counter_ns() - start)
+        stopped_ns = float(ended.stopped_ns - start)
+        done = ended.done
         if starved := side.starved_ns(worker.pid) - starved:
             # waits inside the call are in both clocks, those around it in the owner's alone
-            host_ns = max(host_ns - starved, min(host_ns, done.device_ns))
+            whole_ns = max(whole_ns - starved, min(whole_ns, done.device_ns))
+            stopped_ns = max(stopped_ns - starved, min(stopped_ns, done.device_ns))
         if done.fault and not {"exact_metadata", "raw_bytes"} & self._off:
             raise claimed(done.fault, done.detail)
-        return done, host_ns
+        return _Ran(ended.done, stopped_ns, whole_ns, decoys)
+
+    def _computed_ahead(
+        self,
+        arm: ArmState,
+        values: Values,
+        placement: Placement,
+        outputs: dict[str, torch.Tensor],
+        decoys: Decoys,
+        refusal: Refusal,
+    ) -> None:
+        """Refusal with its own reason when the result is that of the decoys."""
+        before = arm.arena.as_before_the_gate(placement, values.inputs, decoys, self._hidden)
+        if explains(self._task, before, values, outputs):
+            raise Refusal(
+                "early_read", "the result is that of values that stood there before the call"
+            ) from refusal
 
     def _poison(
         self, arm: ArmState, placement: Placement, *, plausible: bool

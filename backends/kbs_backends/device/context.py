@@ -9,21 +9,15 @@ from pathlib import Path
 from kbs_backends.device import warm_triton
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena
-from kbs_backends.device.calls import ArmState, Caller
+from kbs_backends.device.calls import ArmState
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.live import LiveWorker
-from kbs_backends.device.messages import Load, Method, Trial
-from kbs_backends.device.refusal import Refusal
-from kbs_backends.device.task import LoadedTask, Values
+from kbs_backends.device.messages import Load
+from kbs_backends.device.task import LoadedTask
 from kbs_backends.device.watch import Watch
 from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.blobs import BlobStore
 from kbs_engine.jobs import Arm, SourceRef, Task
-
-CALIBRATION_CALLS = 25
-DISCARDED = 5
-"""Of those the first, in which libraries are loaded."""
-TRIALS: tuple[Trial, ...] = ("in_place", "returned")
 
 
 class Bench:
@@ -50,7 +44,10 @@ class Bench:
 
     def start(self, arm: Arm, task: LoadedTask) -> ArmState:
         """A fresh worker for one arm with an arena of its own; nothing is loaded."""
-        trusted = not isinstance(arm, SourceRef)
+        return self.start_worker(task, trusted=not isinstance(arm, SourceRef))
+
+    def start_worker(self, task: LoadedTask, *, trusted: bool) -> ArmState:
+        """A fresh worker; one that is not trusted is shut in."""
         worker = LiveWorker(
             self.zygote, self.watch, self.settings.limits, trusted=trusted,
             sandbox="sandbox" not in self.off,
@@ -94,23 +91,6 @@ class Bench:
                 ptr_size=task.task.ptr_size,
             )  # fmt: skip
         state.worker.load(message)
-
-    def calibrate(
-        self, caller: Caller, state: ArmState, values: Values, method: Method
-    ) -> dict[Trial, list[float]]:
-        """Host time less device time of own calls, before anything of the candidate is there."""
-        found: dict[Trial, list[float]] = {}
-        for kind in TRIALS:
-            try:
-                facts = [
-                    caller.trial(state, values, method, kind) for _ in range(CALIBRATION_CALLS)
-                ]
-            except Refusal as refusal:
-                if kind == "in_place" or refusal.code != "out_of_memory":
-                    raise
-                continue  # no room for outputs beside those in the arena: nobody can return any
-            found[kind] = [one.host_ns - one.device_ns for one in facts[DISCARDED:]]
-        return found
 
 
 def seconds_since(start: float) -> float:

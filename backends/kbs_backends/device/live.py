@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING, Any, TypeVar
+import time
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kbs_backends.device import proc
 from kbs_backends.device.accelerators import ArenaHandle
@@ -21,6 +22,7 @@ from kbs_backends.device.messages import (
     Load,
     Loaded,
     State,
+    Stopped,
     Up,
 )  # fmt: skip
 from kbs_backends.device.refusal import Refusal, claimed
@@ -41,6 +43,14 @@ _SIGNALS = {
 }
 LAUNCH_WAIT_S = 0.005
 """How long a shut gate waits for the launches of a call to be queued."""
+
+
+class Ended(NamedTuple):
+    """A call that is over."""
+
+    done: Done
+    stopped_ns: int
+    """The owner's clock when the worker had said that the device is done."""
 
 
 class LiveWorker:
@@ -92,14 +102,17 @@ class LiveWorker:
         if waits_for_launch and not first:
             self._await_launch(call.gate)
 
-    def done(self, gate: int, *, first: bool) -> Done:
+    def done(self, gate: int, *, first: bool) -> Ended:
         """Wait for the end of the call that was released."""
         limit = self.limits.load_s if first else self.limits.call_s
         answer: Any = self._receive(limit)
         if isinstance(answer, Launched):
             answer = self._receive(limit)
-        if isinstance(answer, Done) and answer.gate == gate:
-            return answer
+        stopped_ns = time.perf_counter_ns()
+        if isinstance(answer, Stopped) and answer.gate == gate:
+            answer = self._receive(limit)
+            if isinstance(answer, Done) and answer.gate == gate:
+                return Ended(answer, stopped_ns)
         raise Refusal("forged_result", f"{type(answer).__name__} in place of a result")
 
     def close_gates(self) -> None:

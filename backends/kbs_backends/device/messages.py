@@ -154,6 +154,12 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True, tag="launched"):
     gate: int
 
 
+class Stopped(msgspec.Struct, frozen=True, kw_only=True, tag="stopped"):
+    """Worker: the whole device is done; what was returned is judged and copied from here on."""
+
+    gate: int
+
+
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Worker: the call and the whole device are done."""
 
@@ -182,4 +188,4 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     detail: str
 
 
-FromWorker = Up | Attached | Loaded | Armed | Launched | Done | State | Failed
+FromWorker = Up | Attached | Loaded | Armed | Launched | Stopped | Done | State | Failed

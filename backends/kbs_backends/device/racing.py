@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from kbs_backends.device.calls import ArmState, Caller
 from kbs_backends.device.checking import finish, refuse_degenerate
 from kbs_backends.device.context import Bench, seconds_since
-from kbs_backends.device.messages import Method, Trial
 from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.samples import ArmSamples
+from kbs_backends.device.second_clock import SecondClock
 from kbs_backends.device.task import LoadedTask, Values
 from kbs_engine.errors import MeasurementError
 from kbs_engine.jobs import Time, TimingSettings
 from kbs_engine.results import Timed
-from kbs_engine.timing import abba, check_clocks
+from kbs_engine.timing import abba
 
 MOST_WARMUP_CALLS = 500
 
@@ -60,11 +60,6 @@ def _timer(bench: Bench, settings: TimingSettings) -> str:
     return settings.method
 
 
-def _gated(method: Method) -> Method:
-    """The method whose clocks are calibrated: do_bench has no second clock of its own."""
-    return "host_time" if method == "do_bench" else method
-
-
 class _Pair:
     """One set of fresh processes, one for each arm."""
 
@@ -78,7 +73,7 @@ class _Pair:
         self._pair = pair
         self._caller = Caller(bench.side, task, bench.off)
         self._states: dict[int, ArmState] = {}
-        self._overhead: dict[int, dict[Trial, list[float]]] = {}
+        self._clock: SecondClock | None = None
 
     def run(self, stack: contextlib.ExitStack, artifacts: Mapping[str, str]) -> None:
         """Start, warm up, time, look again."""
@@ -86,6 +81,8 @@ class _Pair:
             if one.reason is None:
                 with one.judged():
                     self._start(stack, index, artifacts)
+        if self._watched():
+            self._start_clock(stack)
         for index in list(self._states):
             with self._samples[index].judged():
                 self._warm_up(index)
@@ -95,15 +92,26 @@ class _Pair:
             if one.reason is None:
                 with one.judged():
                     finish(self._bench, self._caller, state)
-                    self._clocks(index)
+                    if self._clock is not None and not state.trusted:
+                        self._clock.judge(one.calls_of(self._pair))
+
+    def _watched(self) -> bool:
+        """Whether an arm is there whose clock may lie, and a second one to hold against it."""
+        known = any(not state.trusted for state in self._states.values())
+        off = "second_clock" in self._bench.off or self._job.settings.method == "do_bench"
+        return known and not off
+
+    def _start_clock(self, stack: contextlib.ExitStack) -> None:
+        state = self._bench.start_worker(self._task, trusted=False)
+        stack.callback(self._bench.end, state)
+        method = self._job.settings.method
+        self._clock = SecondClock(self._bench.side, self._caller, state, method)
+        self._clock.warm_up(self._task.fresh())
 
     def _start(self, stack: contextlib.ExitStack, index: int, artifacts: Mapping[str, str]) -> None:
         bench, arm = self._bench, self._job.arms[index]
         state = bench.start(arm, self._task)
         stack.callback(bench.end, state)
-        self._overhead[index] = bench.calibrate(
-            self._caller, state, self._task.fresh(), _gated(self._job.settings.method)
-        )
         bench.fill(state, arm, self._task, artifacts)
         facts = self._caller.call(state, self._task.fresh())
         self._samples[index].cold(facts.host_ns)
@@ -134,6 +142,8 @@ class _Pair:
         for position, index in enumerate(order):
             if values is None or (position % count == 0 and "fresh_values" not in self._bench.off):
                 values = self._task.fresh()
+                if self._clock is not None:
+                    self._clock.tick(values, returned=any(s.returned for s in self._samples))
             one = self._samples[index]
             if (
                 one.reason is not None
@@ -147,19 +157,3 @@ class _Pair:
                 )
                 done[index] += 1
                 one.add(facts, self._pair, position, kept=done[index] > settings.discard_first)
-
-    def _clocks(self, index: int) -> None:
-        one = self._samples[index]
-        if self._states[index].trusted or "second_clock" in self._bench.off:
-            return
-        if self._job.settings.method == "do_bench":
-            return
-        device, host = one.clocks_of(self._pair)
-        side, trials = self._bench.side, self._overhead[index]
-        returned = one.returned and "returned" in trials
-        found = check_clocks(
-            device, host, overhead_ns=trials["returned" if returned else "in_place"],
-            timer_step_ns=max(side.timer_step_ns, side.clock_slack_ns / 2),
-        )  # fmt: skip
-        if not found.ok and found.reason:
-            raise Refusal(found.reason, found.detail)

@@ -25,8 +25,7 @@ class ArmSamples:
         self.notes: list[str] = []
         self.returned = False
         self._cold_ns: float | None = None
-        self._device: list[float] = []
-        self._host: list[float] = []
+        self._calls: list[CallFacts] = []
         self._process: list[int] = []
         self._position: list[int] = []
 
@@ -63,21 +62,24 @@ class ArmSamples:
         if not kept:
             return
         self.returned = self.returned or facts.returned
-        self._device.append(facts.device_ns)
-        self._host.append(facts.host_ns)
+        self._calls.append(facts)
         self._process.append(process)
         self._position.append(position)
 
-    def clocks_of(self, process: int) -> tuple[list[float], list[float]]:
-        """Device and host times of one process pair."""
-        chosen = [i for i, p in enumerate(self._process) if p == process]
-        return [self._device[i] for i in chosen], [self._host[i] for i in chosen]
+    def calls_of(self, process: int) -> list[CallFacts]:
+        """The timed calls of one process pair."""
+        return [one for one, p in zip(self._calls, self._process, strict=True) if p == process]
 
     def times(self) -> ArmTimes:
         """The record. Samples of a refused arm are kept for people; nothing is claimed."""
         return ArmTimes(
-            name=self.name, sha256=self.sha256, samples_ns=tuple(self._device),
-            process=tuple(self._process), position=tuple(self._position),
-            host_ns=tuple(self._host), cold_first_call_ns=self._cold_ns, reason=self.reason,
+            name=self.name,
+            sha256=self.sha256,
+            samples_ns=tuple(one.device_ns for one in self._calls),
+            process=tuple(self._process),
+            position=tuple(self._position),
+            host_ns=tuple(one.host_ns for one in self._calls),
+            cold_first_call_ns=self._cold_ns,
+            reason=self.reason,
             detail=self.detail,
-        )  # fmt: skip
+        )

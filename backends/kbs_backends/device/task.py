@@ -88,6 +88,15 @@ class LoadedTask:
         )  # fmt: skip
         return values, made
 
+    def expected_of(self, inputs: Any) -> dict[str, torch.Tensor]:
+        """What any inputs must give, in the precision of timed calls."""
+        return self.reference.expected(inputs, self._expect_dtype)
+
+    @property
+    def read_tensors(self) -> frozenset[str]:
+        """Tensor arguments whose values the reference reads."""
+        return frozenset(spec.name for spec in self.layout.specs) - set(self.written_outputs)
+
     @property
     def written_outputs(self) -> tuple[str, ...]:
         """Outputs that may be poisoned: those that the reference does not read."""

@@ -27,6 +27,7 @@ from kbs_backends.device.messages import (
     Load,
     Loaded,
     StartWorker,
+    Stopped,
     ToWorker,
     Trial,
     Up,
@@ -129,6 +130,7 @@ class _Server:
             prepared, message.gate, method=message.method,
             channel=self._channel, wait=self._wait,
         )  # fmt: skip
+        self._channel.send(Stopped(gate=message.gate))
         outputs = {name: (tensors[name][0].spec, tensors[name][1]) for name in message.outputs}
         inputs = [one for name, (_, one) in tensors.items() if name not in message.outputs]
         try:

@@ -29,7 +29,7 @@ def run_kernel(x, b, out, **_):
     if not _DONE:
         _DONE.append(True)
         _detour()
-    total = torch.zeros(())
+    total = torch.zeros((), device=x.device)
     for _ in range(2000):
         total += torch.sigmoid(x).sum()
     out.copy_(x * torch.sigmoid(x) + b)

