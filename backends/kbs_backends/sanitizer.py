@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -14,6 +15,8 @@ FAULT_CODE: Final = 86
 """Exit code asked of the sanitizer when it found faults, so that they differ from a crash."""
 
 TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
+_EXACT: Final = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+"""Every tensor is an allocation of its own: a step beyond it is seen."""
 _SUMMARY: Final = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)")
 _WHERE: Final = re.compile(r"^=+\s+(?:at|in) .*$", re.MULTILINE)
 _FAULT: Final = re.compile(
@@ -40,9 +43,8 @@ def _one(target: Target, tool: str, program: str) -> ToolVerdict:
         program, "--tool", tool, "--error-exitcode", str(FAULT_CODE), "--target-processes", "all",
         *target.argv,
     )  # fmt: skip
-    run = run_tool(
-        command, timeout_s=target.timeout_s, cwd=target.folder, env=environment_of(target)
-    )
+    env = {**(environment_of(target) or os.environ), **_EXACT}
+    run = run_tool(command, timeout_s=target.timeout_s, cwd=target.folder, env=env)
     return read_verdict(tool, run)
 
 

@@ -83,23 +83,18 @@ def load(message: Load, *, trusted: bool) -> Callee:
 
 
 def _baseline(message: Load) -> Callee:
-    from kbs_backends.tasks import load_reference
+    from kbs_backends.tasks.computation import load_computation, takes_no_buffers
 
-    reference = load_reference(
-        Path(message.path),
-        message.dims,
-        setup=Path(message.setup) if message.setup else None,
-        outputs=message.outputs,
-        ptr_size=message.ptr_size,
-    )
-    plain = reference.function()
+    computation = load_computation(Path(message.path))
+    plain = takes_no_buffers(computation.function(), message.only_returned)
     if message.baseline == "pytorch-eager":
         return BaselineCallee(plain)
     if message.baseline == "torch-compile":
         import torch
 
         return BaselineCallee(torch.compile(plain))
-    return BaselineCallee(_of_library(plain, reference.function(message.baseline), message))
+    asked = takes_no_buffers(computation.function(message.baseline), message.only_returned)
+    return BaselineCallee(_of_library(plain, asked, message))
 
 
 def _of_library(

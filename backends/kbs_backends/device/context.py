@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -80,15 +81,16 @@ class Bench:
         if isinstance(arm, SourceRef):
             path = state.worker.folder / (Path(arm.name).name or "kernel.py")
             path.write_bytes(self.blobs.get(arm.sha256))
+            artifact = artifacts.get(arm.sha256)
+            if artifact is not None:  # the cache itself is out of its sight
+                artifact = str(shutil.copy(artifact, state.worker.folder))
             message = Load(
-                path=str(path), language=arm.language, artifact=artifacts.get(arm.sha256),
-                outputs=task.outputs, dims=task.task.dims,
-            )  # fmt: skip
+                path=str(path), language=arm.language, artifact=artifact, dims=task.task.dims
+            )
         else:
             message = Load(
-                path=str(task.reference_path), baseline=arm.name, outputs=task.outputs,
-                dims=task.task.dims, setup=str(task.setup_path) if task.setup_path else None,
-                ptr_size=task.task.ptr_size,
+                path=str(task.reference_path), baseline=arm.name, dims=task.task.dims,
+                only_returned=task.reference.only_returned,
             )  # fmt: skip
         state.worker.load(message)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kbs_backends.device import kernel_calls, landlock, seccomp
@@ -13,7 +13,12 @@ from kbs_backends.device.messages import Limits
 
 
 def harden(
-    folder: Path, limits: Limits, *, sandbox: bool, limit_address_space: bool
+    folder: Path,
+    limits: Limits,
+    *,
+    sandbox: bool,
+    limit_address_space: bool,
+    hidden: Sequence[Path] = (),
 ) -> tuple[dict[str, str], int]:
     """Take rights away from this process; what is in force, and the seccomp listener or −1.
 
@@ -34,7 +39,9 @@ def harden(
     _try(
         found,
         "landlock",
-        lambda: landlock.restrict_writes(_writable(folder, host=limit_address_space)),
+        lambda: landlock.restrict(
+            _writable(folder, host=limit_address_space), landlock.all_but(hidden)
+        ),
     )
     return found, _try(found, "seccomp", lambda: seccomp.install(os.getpid()))
 
@@ -44,7 +51,7 @@ def _writable(folder: Path, *, host: bool) -> tuple[Path, ...]:
     devices = [Path("/dev/null"), Path("/dev/zero")]
     if not host:
         # the driver's devices and memory; it also names its threads, and gives up where it cannot
-        devices += [*Path("/dev").glob("nvidia*"), Path("/dev/shm"), Path("/proc/self/task")]  # noqa: S108
+        devices += [*Path("/dev").glob("nvidia*"), Path("/proc/self/task")]
     return (folder, *devices)
 
 

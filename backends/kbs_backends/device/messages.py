@@ -44,6 +44,8 @@ class StartWorker(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
     limits: Limits
     trusted: bool
     sandbox: bool
+    hidden: tuple[str, ...] = ()
+    """Folders that it may not read, its own apart."""
 
 
 class Started(msgspec.Struct, frozen=True, kw_only=True, tag="started"):
@@ -98,11 +100,8 @@ class Load(msgspec.Struct, frozen=True, kw_only=True, tag="load"):
     artifact: str | None = None
     baseline: str = ""
     dims: dict[str, Any] = msgspec.field(default_factory=dict)
-    outputs: tuple[str, ...] = ()
-    """Output names, in the order of the reference."""
-    setup: str | None = None
-    """For a baseline: path of the kernel whose setup() the reference borrows."""
-    ptr_size: int | None = None
+    only_returned: tuple[str, ...] = ()
+    """For a baseline: outputs that the reference returns and does not take as arguments."""
 
 
 class CallOnce(msgspec.Struct, frozen=True, kw_only=True, tag="call"):

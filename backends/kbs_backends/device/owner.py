@@ -42,7 +42,7 @@ def main(arguments: list[str]) -> None:
     with contextlib.suppress(OSError):  # candidates have no right to look anyway
         kernel_calls.prctl(kernel_calls.PR_SET_DUMPABLE, 0)
     settings: Settings = channel.receive(Settings)
-    zygote = Zygote(Path(settings.workdir), settings.kind)
+    zygote = Zygote(Path(settings.workdir), settings.kind, [Path(settings.blobs)])
     zygote.start()
     leave = threading.Thread(target=_leave_with_caller, args=(channel, settings, zygote))
     leave.daemon = True

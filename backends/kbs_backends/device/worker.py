@@ -44,6 +44,7 @@ def run(message: StartWorker, fds: list[int]) -> int:
         message.limits,
         sandbox=message.sandbox and not message.trusted,
         limit_address_space=os.environ.get("KBS_DEVICE_KIND") == "host",
+        hidden=[Path(folder) for folder in message.hidden],
     )
     channel.send(Up(isolation=isolation), [listener] if listener >= 0 else [])
     if listener >= 0:

@@ -51,6 +51,8 @@ def _preload() -> None:
     import importlib.util
 
     for name in ("torch", "torch.utils.dlpack", "triton", "triton.language", "ctypes", "inspect",
+                 "triton.backends.nvidia.driver", "triton.backends.nvidia.compiler",
+                 "kbs_backends.languages", "kbs_backends.tasks.computation",
                  "kbs_backends.device.worker"):  # fmt: skip
         if importlib.util.find_spec(name.split(".", maxsplit=1)[0]) is not None:
             importlib.import_module(name)

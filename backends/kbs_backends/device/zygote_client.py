@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -40,9 +41,16 @@ class Forked(msgspec.Struct, frozen=True, kw_only=True):
 class Zygote:
     """One zygote process; a dead one is replaced when the next worker is asked for."""
 
-    def __init__(self, workdir: Path, kind: str) -> None:
-        """``workdir`` holds the private folders of workers; ``kind`` is cuda or host."""
+    def __init__(self, workdir: Path, kind: str, hidden: Sequence[Path] = ()) -> None:
+        """A zygote that is not started yet.
+
+        Args:
+            workdir: Holds the private folders of workers; they may not read the rest of it.
+            kind: ``cuda`` or ``host``.
+            hidden: What else they may not read.
+        """
         self._workdir = workdir
+        self._hidden = tuple(str(folder.resolve()) for folder in (workdir, *hidden))
         self._kind = kind
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
@@ -70,7 +78,10 @@ class Zygote:
         ours, theirs = pair(limit_bytes=1 << 20)
         out = os.open(folder.with_suffix(".out"), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
         err = os.open(folder.with_suffix(".err"), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
-        message = StartWorker(folder=str(folder), limits=limits, trusted=trusted, sandbox=sandbox)
+        message = StartWorker(
+            folder=str(folder), limits=limits, trusted=trusted, sandbox=sandbox,
+            hidden=self._hidden,
+        )  # fmt: skip
         try:
             answer = self._ask(message, (theirs.fileno(), out, err))
         finally:

@@ -95,6 +95,11 @@ class Reference(Protocol):
         ...
 
     @property
+    def only_returned(self) -> tuple[str, ...]:
+        """Outputs that it returns and does not take as arguments."""
+        ...
+
+    @property
     def reads_outputs(self) -> tuple[str, ...]:
         """Outputs whose old content the reference reads (``c += a @ b``): never poison them."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
@@ -101,6 +101,18 @@ def load_computation(path: Path) -> Computation:
         remedy=f"add def {REFERENCE}(**kwargs) that returns the outputs, or a KernelBench "
         f"{MODEL} with get_inputs and get_init_inputs",
     )  # fmt: skip
+
+
+def takes_no_buffers(function: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+    """``function`` without the arguments ``names``: buffers of outputs that it only returns."""
+    if not names:
+        return function
+
+    @functools.wraps(function)
+    def without_buffers(**inputs: Any) -> Any:
+        return function(**{name: v for name, v in inputs.items() if name not in names})
+
+    return without_buffers
 
 
 def run_user(where: Path, function: Callable[..., Any], inputs: Mapping[str, Any]) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +17,13 @@ from kbs_backends.tasks import returned as results_made
 from kbs_backends.tasks.base import Inputs, OutputSpec, PreparedRound, Tolerance
 from kbs_backends.tasks.baseline_setup import setup_of_kernel
 from kbs_backends.tasks.comparing import compare
-from kbs_backends.tasks.computation import Computation, Setup, load_computation, run_user
+from kbs_backends.tasks.computation import (
+    Computation,
+    Setup,
+    load_computation,
+    run_user,
+    takes_no_buffers,
+)
 from kbs_backends.tasks.copies import as_buffer, copies
 from kbs_backends.tasks.counting import counted_work, torch_flops
 from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw
@@ -114,6 +119,11 @@ class BoundReference:
         return tuple(self._made)
 
     @property
+    def only_returned(self) -> tuple[str, ...]:
+        """Outputs that it returns and does not take as arguments."""
+        return tuple(name for name in self.output_names if name in self._made)
+
+    @property
     def reads_outputs(self) -> tuple[str, ...]:
         """Outputs that are inputs too; known once a round was prepared."""
         return self._reads or ()
@@ -133,16 +143,7 @@ class BoundReference:
 
     def function(self, baseline: str = "") -> Callable[..., Any]:
         """What computes it, to be called with every input by name."""
-        function = self._computation.function(baseline)
-        made = frozenset(self.output_names) & frozenset(self._made)
-        if not made:
-            return function
-
-        @functools.wraps(function)
-        def without_buffers(**inputs: Any) -> Any:
-            return function(**{name: v for name, v in inputs.items() if name not in made})
-
-        return without_buffers
+        return takes_no_buffers(self._computation.function(baseline), self.only_returned)
 
     def make_inputs(self, seed: int, distribution: str = "setup", device: str = "cpu") -> Inputs:
         """Fresh arguments on ``device``."""
