@@ -44,8 +44,8 @@ class Facts(msgspec.Struct, kw_only=True):
     advice: Advice | None = None
     tried: tuple[dict[str, Any], ...] = ()
     """Tunable assignments measured on this source."""
-    spent: dict[str, str] = msgspec.field(default_factory=dict)
-    """Methods tried on this source that need not be tried again, each with what came of it."""
+    unwritten: dict[str, str] = msgspec.field(default_factory=dict)
+    """Methods planned for this version that nobody wrote a kernel with, each with why."""
 
     @property
     def applied(self) -> tuple[str, ...]:

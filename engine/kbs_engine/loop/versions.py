@@ -101,7 +101,8 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
     champion, facts = yield from _champion(ledger, following, decision, explored)
     frontier = frontier_of(following, explored, champion)
     ledger.update(frontier=(*ledger.state.frontier, *frontier))
-    yield put(f"v{following}/methods.json", methods_file(ledger, following, decision, facts))
+    held = methods_file(ledger, following, decision, facts, explored.claimed)
+    yield put(f"v{following}/methods.json", held)
     if champion is None:
         yield from fail(ledger, following, decision, explored)
     else:
