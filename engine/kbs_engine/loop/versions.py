@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kbs_engine.jobs import Arm
 from kbs_engine.loop.ablating import ablate
-from kbs_engine.loop.actions import CloseVersion
+from kbs_engine.loop.actions import CloseVersion, NoteCommit
 from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
@@ -221,5 +221,6 @@ def accept(ledger: Ledger, number: int, decision: Decision) -> Steps:
     told = ", ".join(ledger.versions[number].methods) or ("baseline" if number == 0 else "tuned")
     done: Committed = yield Commit(version=number, message=f"v{number}: {told}")
     ledger.amend(number, commit=done.commit)
+    yield NoteCommit(version=number, commit=done.commit)
     yield ledger.save()
     yield ledger.progress("gate", number, "passed", done=True)
