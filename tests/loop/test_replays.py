@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from kbs.cli import cli
 from kbs_engine.errors import MeasurementError, UsageError
 from kbs_engine.gate import Inspectors, check_version
 from kbs_engine.run import RunFolder
@@ -39,6 +42,16 @@ def test_a_run_that_finds_a_faster_version(faster):
     state = RunFolder.open(run).state()
     assert len(state.versions) == 3
     assert all(row.status == "accepted" and row.commit for row in state.versions)
+
+
+def test_progress_tells_times_as_a_person_reads_them(tmp_path):
+    case, run = CASES["no_better"], tmp_path / "run"
+    arguments = case.arguments(f"recorded:{case.recording}", run)
+    done = CliRunner().invoke(cli, ["--home", str(tmp_path / "home"), "optimize", *arguments])
+    lines = [line for line in done.stderr.splitlines() if re.search(r" (measure|champion) ", line)]
+    assert len(lines) >= 2
+    for line in lines:
+        assert re.search(r"(measure|champion) +[\d.]+ (µs|ms)", line), line
 
 
 def test_every_artifact_of_the_run_folder_stands(faster):

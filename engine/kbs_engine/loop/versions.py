@@ -41,6 +41,7 @@ from kbs_engine.run.records import (
     VersionEntry,
 )
 from kbs_engine.timing import Comparison
+from kbs_engine.units import human_ns
 
 
 def first_version(ledger: Ledger) -> Steps:
@@ -70,7 +71,7 @@ def first_version(ledger: Ledger) -> Steps:
     yield from diagnose(ledger, facts)
     yield put("memory/v0.json", memory_record(ledger, facts, None, "the baseline"))
     yield ledger.save()
-    yield ledger.progress("measure", 0, f"{facts.median_ns:.0f} ns", done=True)
+    yield ledger.progress("measure", 0, human_ns(facts.median_ns), done=True)
     return True
 
 
@@ -130,13 +131,17 @@ def _champion(ledger: Ledger, number: int, decision: Decision, explored: Explore
         )
         refused = yield from time_with(ledger, facts, rivals(ledger), "champion in fresh processes")
         if refused is None:
-            yield ledger.progress("champion", number, f"{facts.median_ns:.0f} ns", done=True)
+            yield ledger.progress("champion", number, _time(facts), done=True)
             return branch, facts
         branch.blocks += [facts.time] if facts.time else []
         branch.reason = refused.reason or ""
         branch.fault = f"{refused.reason}: {refused.detail}".rstrip(": ")
         yield from write_branches(ledger, number, [branch])
     return None, None
+
+
+def _time(facts: Facts) -> str:
+    return "not timed" if facts.median_ns is None else human_ns(facts.median_ns)
 
 
 def rivals(ledger: Ledger) -> Sequence[Arm]:
