@@ -211,4 +211,4 @@ def _seeds(
         dtype=work.dtype if work else ask.settings.dtype,
         limiter=roofline.limiter,
     )
-    return seeds_for(store.outcomes(), place)
+    return seeds_for(store.tuned_successes(place), place)

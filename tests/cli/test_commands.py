@@ -51,6 +51,14 @@ def test_every_command_has_help_an_example_json_and_documentation(name):
     assert f"## kbs {name}\n" in DOCS
 
 
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_no_option_is_declared_twice(name):
+    """Click warns of such a name whenever the command runs."""
+    for command in with_subcommands(name):
+        names = [one for option in command.params for one in getattr(option, "opts", ())]
+        assert len(names) == len(set(names)), command.name
+
+
 def test_documentation_names_no_command_that_is_not_there():
     documented = {line[7:].strip() for line in DOCS.splitlines() if line.startswith("## kbs ")}
     assert documented == set(COMMANDS)
