@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 
 from kbs import __version__
 from kbs.context import Context
-from kbs.failures import prepare_output, report_failure
+from kbs.failures import closed_output_told, prepare_output, report_failure
 
 COMMANDS: dict[str, str] = {
     "asm": "Machine code of a kernel, its resources, and which methods its opcodes prove.",
@@ -46,6 +47,16 @@ COMMANDS: dict[str, str] = {
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name and imports one when it is called."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the arguments; --help prints here already."""
+        with closed_output_told():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; output that nobody reads any more is told from an answer of no."""
+        with closed_output_told():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All command names, sorted."""

@@ -12,7 +12,7 @@ import msgspec
 from kbs.partial import SAYINGS, Advisor, Asked, Parts, Without
 from kbs.subjects import Selection, read_subjects
 from kbs_engine.chance import Context as Place
-from kbs_engine.chance import chance_of
+from kbs_engine.chance import posterior
 from kbs_engine.diagnose import Subject, diagnose
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.evaluation.cases import EvalCase, Question, most_frequent
@@ -218,7 +218,7 @@ def evaluate_recommend(
     scores: dict[str, RecommendScore | None] = {"ours": ablation["all"]}
     for name in ("bm25", "bm25_sayings", "vector", "frequent"):
         scores[name] = score(labels, rankings[name], groups) if name in rankings else None
-    if not store.outcomes():
+    if not store.evidence(Place(), as_of):
         notes.append("the home holds no outcomes: experience is that of published cases alone")
     return RecommendResult(
         scores=scores,
@@ -257,9 +257,10 @@ def experience(question: Question, advisor: Advisor, as_of: date) -> list[str]:
     """Methods by published cases and past outcomes alone; those that nobody backs are not named."""
     place = Place(family=question.family, language=question.language)
     hints = advisor.ask(_asked(question), ABLATION["experience_only"]).hints
+    evidence = advisor.store.evidence(place, as_of)
     rows = []
     for method in advisor.store.methods():
-        chance = chance_of(advisor.store.outcomes(method.id), place, as_of=as_of)
+        chance = posterior(evidence.get(method.id, {}))
         vote = hints[method.id].cases if method.id in hints else 0.0
         if vote > 0 or chance.counts.tried:
             rows.append((-chance.mean * (1 + vote), method.id))

@@ -2,27 +2,75 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
+import select
 import sys
 import tempfile
 import traceback
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import IO, Final
 
 import click
 
 from kbs_engine.errors import KbsError
 
+PIPE_CLOSED: Final = 128 + 13
+"""What a shell reports of a program that SIGPIPE ended."""
 
-def report_failure(failure: BaseException, arguments: list[str]) -> int:  # noqa: PLR0911 - one a kind
+
+class OutputClosedError(Exception):
+    """Whoever read our output went away."""
+
+
+@contextlib.contextmanager
+def closed_output_told() -> Iterator[None]:
+    """Raise OutputClosedError for a closed pipe, before click and rich make an exit code 1 of it.
+
+    A pipe of our own that broke (to a worker, say) is another matter and stays what it is.
+    """
+    try:
+        yield
+    except OSError as failure:
+        if failure.errno == errno.EPIPE and _output_closed():
+            raise OutputClosedError from failure
+        raise
+    except SystemExit as failure:
+        if isinstance(failure.__context__, BrokenPipeError):  # rich met it, and exits with 1
+            raise OutputClosedError from failure
+        raise
+
+
+def _output_closed() -> bool:
+    """Whether nobody reads stdout or stderr any more."""
+    poll = select.poll()
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is not None and not stream.closed:
+            poll.register(stream.fileno(), 0)
+    return any(events & (select.POLLERR | select.POLLHUP) for _, events in poll.poll(0))
+
+
+def report_failure(failure: BaseException, arguments: list[str]) -> int:
     """Print one message on stderr and return the exit code."""
+    try:
+        return _report(failure, arguments)
+    except BrokenPipeError:
+        _abandon_output()
+        return PIPE_CLOSED
+
+
+def _report(failure: BaseException, arguments: list[str]) -> int:  # noqa: PLR0911 - one a kind
     if isinstance(failure, SystemExit):
         return failure.code if isinstance(failure.code, int) else 2
-    if isinstance(failure, BrokenPipeError):
+    if isinstance(failure, OutputClosedError) or (
+        isinstance(failure, BrokenPipeError) and _output_closed()
+    ):
         _abandon_output()
-        return 0
+        return PIPE_CLOSED
     if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
         _abandon_output()
         _tell(arguments, f"cannot write: {failure.strerror}", failure.filename or "output",
@@ -52,10 +100,19 @@ def report_failure(failure: BaseException, arguments: list[str]) -> int:  # noqa
 
 def _abandon_output() -> None:
     """Nobody takes our output any more; keep the interpreter from saying so at exit."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            _to_nowhere(name, stream)
+
+
+def _to_nowhere(name: str, stream: IO[str]) -> None:
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     except (OSError, ValueError):
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - kept open
+        setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - kept open
 
 
 def prepare_output() -> None:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbs_engine.gate import CitationFault, Inspectors
-from kbs_engine.run.files import read_text
+from kbs_engine.run.files import read_record, read_text
+from kbs_engine.run.layout import Layout
+from kbs_engine.run.state import State
 
 if TYPE_CHECKING:
     from kbs_ingest.audit import Judge
@@ -33,8 +35,12 @@ def gate_inspectors(
 
         return Judge(load_knowledge(tuple(roots)))
 
+    @cache
+    def marked() -> tuple[str, ...]:
+        return tuple(map(str, read_record(Layout(run).state, State).settings.placeholders))
+
     def audit(paths: Sequence[Path]) -> list[CitationFault]:
-        return [fault for path in paths for fault in _audit(path, judge())]
+        return [fault for path in paths for fault in _audit(path, judge(), marked())]
 
     def unresolved(reference: str) -> str:
         return _unresolved(reference, judge(), run, known_record)
@@ -42,8 +48,11 @@ def gate_inspectors(
     return Inspectors(audit=audit, unresolved=unresolved, switches=_switches)
 
 
-def _audit(path: Path, judge: Judge) -> list[CitationFault]:
-    """Citations of one file that fail, and specs without one."""
+def _audit(path: Path, judge: Judge, marked: Sequence[str]) -> list[CitationFault]:
+    """Citations of one file that fail, and specs without one.
+
+    ``marked`` are the placeholders of the run as they are shown; nobody else's mark excuses.
+    """
     from kbs_ingest.audit.run import audit_file
 
     report = audit_file(path, judge)
@@ -58,7 +67,7 @@ def _audit(path: Path, judge: Judge) -> list[CitationFault]:
     bare = [
         CitationFault(where=f"{path}:{row.line}", message=f"a spec without a citation: {row.text}")
         for row in report.uncited
-        if row.kind == "uncited"
+        if row.kind == "uncited" and not any(mark in row.text for mark in marked)
     ]
     return faults + bare
 

@@ -32,6 +32,8 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     work: Work | None = None
     chip_name: str | None = None
+    chip: Chip | None = None
+    """The chip's record itself, where the caller has one: placeholders included."""
     """Overrides the device name that the report prints."""
     language: str | None = None
 
@@ -134,6 +136,8 @@ def resolve_chip(
     subject: Subject, knowledge: Knowledge, chips: dict[str, Chip | None]
 ) -> Chip | None:
     """The chip by the user's word, else by the report's; only the user's word may refuse."""
+    if subject.chip is not None:
+        return subject.chip
     if subject.chip_name is not None:
         return knowledge.chip(subject.chip_name)
     name = subject.profile.chip

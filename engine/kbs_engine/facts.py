@@ -77,6 +77,8 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
     grade: Grade | None = None
     citation: Citation
     measured: bool = False
+    placeholder: bool = False
+    """A value that a person stood in for: marked wherever it is shown, never called a spec."""
 
     def __post_init__(self) -> None:
         """Refuse numbers without source, unknown units, and values that are not finite."""
@@ -116,7 +118,8 @@ class Spec(msgspec.Struct, frozen=True, kw_only=True):
         if self.metric == "compute_capability" and isinstance(self.value, float):
             shown = f"{self.value:.1f}"
         unit = f" {self.unit}" if self.unit else ""
-        return f"{label}: {shown}{unit} <- {self.citation}"
+        origin = "(PLACEHOLDER, given by the user)" if self.placeholder else f"<- {self.citation}"
+        return f"{label}: {shown}{unit} {origin}"
 
 
 class Chip(msgspec.Struct, frozen=True, kw_only=True):

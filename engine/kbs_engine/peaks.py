@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -125,7 +125,7 @@ def _compute_candidate(
     value, clock = _at_clock(spec, clock_hz)
     return Roof(
         kind="compute",
-        basis="cited",
+        basis="placeholder" if spec.placeholder else "cited",
         metric=metric,
         value=value,
         unit="FLOP/s",
@@ -160,9 +160,10 @@ def memory_roof(chip: Chip, bytes_min: float, *, measured: bool) -> Roof | None:
     spec = chip.find_device("memory_bandwidth", measured=measured)
     if spec is None or not spec.base_value:
         return None
+    basis: Literal["cited", "measured", "placeholder"] = "measured" if measured else "cited"
     return Roof(
         kind="memory",
-        basis="measured" if measured else "cited",
+        basis="placeholder" if spec.placeholder else basis,
         metric="memory_bandwidth",
         value=spec.base_value,
         unit="B/s",

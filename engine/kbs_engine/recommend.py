@@ -207,7 +207,8 @@ def _citations(method: Method, item: Diagnosed, hits: Sequence[str]) -> tuple[st
     present = _present(item.diagnosis)
     pages = [f"{method.id} <- {method.citation}"]
     pages += [f"{name} <- {present[name][0].citation}" for name in hits]
-    return (*pages, *(roof.citation for roof in item.diagnosis.roofline.roofs))
+    roofs = [roof for roof in item.diagnosis.roofline.roofs if roof.basis != "placeholder"]
+    return (*pages, *(roof.citation for roof in roofs))
 
 
 def _above_bar(

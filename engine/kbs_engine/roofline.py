@@ -53,7 +53,7 @@ def build_roofline(
     model_cited = _model(cited, fixed_ns)
     model_measured = _model(_prefer_measured(cited, measured), fixed_ns) if measured else None
     model = model_measured if model_measured is not None else model_cited
-    doubt = _doubt(chip, work, cited, time, metrics)
+    doubt = _doubt(chip, work, [r for r in cited if r.basis == "cited"], time, metrics)
     near, reason = False, ""
     if doubt:
         flags.append(doubt)
@@ -63,6 +63,10 @@ def build_roofline(
         _flag_traffic(metrics, work, flags)
         near, reason = _near_peak(metrics, work, time, model_cited, model_measured, reading)
     roofs = (*cited, *measured)
+    stood_in = ", ".join(roof.metric for roof in cited if roof.basis == "placeholder")
+    if stood_in:
+        flags.append(f"rests on a placeholder given by the user: {stood_in}")
+        reason = f"{reason}, with a placeholder for {stood_in}" if near else ""
     return Roofline(
         time_ns=time,
         time_source="none" if time is None else time_source,
@@ -156,7 +160,7 @@ def _gap(model: float | None, time: float | None) -> float | None:
 
 def _best_time(roofs: tuple[Roof, ...], kind: str) -> float | None:
     times = {roof.basis: roof.time_ns for roof in roofs if roof.kind == kind}
-    return times.get("measured", times.get("cited"))
+    return times.get("measured", times.get("cited", times.get("placeholder")))
 
 
 def _intensity(work: Work | None) -> float | None:

@@ -15,7 +15,8 @@ class Roof(msgspec.Struct, frozen=True, kw_only=True):
     """One ceiling and the time that the work takes under it."""
 
     kind: Literal["memory", "compute"]
-    basis: Literal["cited", "measured"]
+    basis: Literal["cited", "measured", "placeholder"]
+    """A placeholder was given by the user where the wiki has no value; it is no spec."""
     metric: str
     value: float
     """In base units: bytes/s or FLOP/s, after scaling to ``clock_hz`` where that is set."""

@@ -19,13 +19,16 @@ from kbs_engine.facts import Chip
 from kbs_engine.loop.asks import Advice, Advise, MarksRead
 from kbs_engine.loop.seeding import Place, seeds_for
 from kbs_engine.outcomes import dims_class
+from kbs_engine.placeholders import unknown_chip, with_placeholders
 from kbs_engine.profiles import Profile
 from kbs_engine.recommend import Options, recommend
 from kbs_engine.recommendations import KernelAdvice, Recommendation
 from kbs_engine.reports import ncu_details, ncu_summary, ncu_top
+from kbs_engine.results import Machine
 from kbs_engine.roofline import build_roofline
 from kbs_engine.roofs import Roofline
 from kbs_engine.rows import Call
+from kbs_engine.run.settings import Settings
 from kbs_engine.understand import Known, understand
 from kbs_engine.vocabulary import LIMITERS
 from kbs_engine.work import Work
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 def advise(ask: Advise, store: Store | None, blobs: BlobStore, marks: MarksRead) -> Advice:
     """Everything that a plan is made from, but for what the proposer cannot write."""
     work = ask.counted.work if ask.counted else None
-    chip = find_chip(store, ask.settings.platform or ask.settings.chip or ask.machine.gpu)
+    chip = platform_chip(store, ask.settings, ask.machine)
     profiles = _profiles(ask, store, blobs)
     items = _diagnosed(ask, store, profiles, chip, work)
     roofline = _roofline(ask, items, profiles, chip, work)
@@ -94,6 +97,18 @@ def find_chip(store: Store | None, name: str) -> Chip | None:
         return None
 
 
+def platform_chip(store: Store | None, settings: Settings, machine: Machine) -> Chip | None:
+    """The chip that the run's targets are for, with the placeholders that its settings give.
+
+    A chip that the wiki does not know is one of placeholders alone; None where there are none.
+    """
+    name = settings.platform or settings.chip or machine.gpu
+    chip = find_chip(store, name)
+    if chip is None and store is not None and name and settings.placeholders:
+        chip = unknown_chip(name, machine.arch)
+    return with_placeholders(chip, settings.placeholders) if chip else None
+
+
 def _profiles(ask: Advise, store: Store | None, blobs: BlobStore) -> tuple[Profile, ...]:
     """The launches of the version's report; none without counters."""
     if ask.profile is None or not ask.profile.report_sha256 or store is None:
@@ -123,7 +138,7 @@ def _diagnosed(
         Subject(
             profile=profile,
             work=work if single else _shape_of(work),
-            chip_name=chip.id if chip else None,
+            chip=chip,
             language=language,
         )
         for profile in profiles
@@ -211,4 +226,4 @@ def _seeds(
         dtype=work.dtype if work else ask.settings.dtype,
         limiter=roofline.limiter,
     )
-    return seeds_for(store.outcomes(), place)
+    return seeds_for(store.tuned_successes(place), place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -20,6 +21,7 @@ from kbs_engine.jobs import TimingSettings
 from kbs_engine.loop.actions import Begin
 from kbs_engine.run import RunFolder
 from kbs_engine.run.records import Epoch, Placeholder, Settings, State, Target
+from kbs_engine.units import SPEC_UNITS
 
 _UNITS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -183,6 +185,12 @@ def read_placeholder(text: str) -> Placeholder:
         ) from problem  # fmt: skip
     if not sign or not name.strip():
         raise UsageError(f"{text!r} names no metric", where="--placeholder", remedy="metric=value")
+    if unit.strip() not in SPEC_UNITS or not (math.isfinite(value) and value > 0):
+        raise UsageError(
+            f"{text!r} gives no value that a roofline can use", where="--placeholder",
+            remedy=f"a number above 0, alone in base units (B/s, FLOPS, Hz, B) or with one of "
+            f"{', '.join(unit for unit in SPEC_UNITS if unit)}",
+        )  # fmt: skip
     return Placeholder(metric=name.strip(), value=value, unit=unit.strip())
 
 

@@ -149,10 +149,7 @@ def _inspectors(run: RunFolder, wiring: Wiring, *, replaying: bool) -> Inspector
 
 def _known(wiring: Wiring) -> Any:
     """Whether an outcome's id is in the experience log."""
-    if wiring.store is None:
-        return None
-    ids = {row.id for row in wiring.store.stored_outcomes()}
-    return lambda record: any(known.startswith(record) for known in ids)
+    return None if wiring.store is None else wiring.store.holds_outcome
 
 
 def make_proposer(run: RunFolder, state: State, roots: tuple[Path, ...]) -> Any:

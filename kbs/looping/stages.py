@@ -19,6 +19,7 @@ from kbs_engine.loop.actions import Stage
 from kbs_engine.proposals import Candidate
 from kbs_engine.run.memories import Memory, parse_setting
 from kbs_engine.run.records import Settings
+from kbs_engine.units import human_ns
 
 FOUND = frozenset({
     "language", "kernel_suffix", "family", "tolerance_from", "device_kind", "gpu", "gpu_uuid",
@@ -69,7 +70,9 @@ def _show(context: Context, place: Path) -> None:
             own = next(
                 (arm for arm in bench["arms"] if arm["sha256"] == bench["source_sha256"]), None
             )
-            time = f"{own['median_ns']:.0f} ns" if own else bench["reason"] or "-"
+            time = (
+                human_ns(own["median_ns"]) if own and own["median_ns"] else bench["reason"] or "-"
+            )
             click.echo(f"{name:<4} {time:>14}  {bench['tunables']}")
         return
     if context.json:

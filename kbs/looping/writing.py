@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import msgspec
 
 from kbs_engine.durable import write_whole
@@ -31,28 +34,32 @@ class Writer:
         self.run = run
 
     def __call__(self, note: actions.Note) -> None:
-        """Carry out one note."""
-        run = self.run
-        if isinstance(note, actions.PutFile):
-            self._text(note.path, note.text)
-        elif isinstance(note, actions.PutBlob):
-            self._bytes(note.path, run.blobs.get(note.sha256))
-        elif isinstance(note, actions.SaveState):
-            run.save_state(note.state)
-        elif isinstance(note, actions.CloseVersion):
-            self._close(note.version)
-        elif isinstance(note, actions.RecordEpoch):
-            self._epoch(note)
-        elif isinstance(note, actions.MakeFront):
-            self._front(note)
-        elif isinstance(note, actions.MakeAnalysis):
-            view = read_run(run)
-            version = view.version(note.version)
-            if version is not None:
-                text = analysis(version, view.version(note.base))
-                self._text(f"v{note.version}/analysis.md", text)
-        elif isinstance(note, actions.MakeReports):
-            self._reports()
+        """Carry out one note; those that are only shown are none of its business."""
+        handlers: dict[type[actions.Note], Callable[[Any], None]] = {
+            actions.PutFile: lambda one: self._text(one.path, one.text),
+            actions.PutBlob: lambda one: self._bytes(one.path, self.run.blobs.get(one.sha256)),
+            actions.SaveState: lambda one: self.run.save_state(one.state),
+            actions.CloseVersion: lambda one: self._close(one.version),
+            actions.NoteCommit: self._commit,
+            actions.RecordEpoch: self._epoch,
+            actions.MakeFront: self._front,
+            actions.MakeAnalysis: self._analysis,
+            actions.MakeReports: lambda _: self._reports(),
+        }
+        handler = handlers.get(type(note))
+        if handler is not None:
+            handler(note)
+
+    def _commit(self, note: actions.NoteCommit) -> None:
+        memory = Memory(self.run.paths.memory)
+        memory.update(note.version, {"git_commit_hash": note.commit})
+
+    def _analysis(self, note: actions.MakeAnalysis) -> None:
+        view = read_run(self.run)
+        version = view.version(note.version)
+        if version is not None:
+            text = analysis(version, view.version(note.base))
+            self._text(f"v{note.version}/analysis.md", text)
 
     def _text(self, path: str, text: str) -> None:
         if path.startswith("memory/") and (self.run.root / path).exists():

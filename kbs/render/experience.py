@@ -112,10 +112,11 @@ def show_stats(console: Console, stats: Stats, *, plot: bool) -> None:
     """Counts, methods, calibration, and plots."""
     states = ", ".join(f"{count} {name}" for name, count in stats.states.items()) or "none"
     console.print(f"{stats.outcomes} outcomes: {states}", style="bold", markup=False)
+    console.print(_who_counts(stats), markup=False)
     console.print(
-        f"{stats.machines} machines, {len(stats.origins)} origins, {stats.unverified} unverified, "
-        f"{stats.masks} masks, {stats.unmasks} unmasks, "
-        f"{sum(stats.replications.values())} replications, {stats.bad_lines} bad lines",
+        f"{_many(stats.masks, 'mask')}, {_many(stats.unmasks, 'unmask')}, "
+        f"{_many(sum(stats.replications.values()), 'replication')}, "
+        f"{_many(stats.bad_lines, 'bad line')}",
         markup=False,
     )
     for name in ("verdicts", "kernels", "chips", "languages", "quarantine_reasons"):
@@ -128,6 +129,24 @@ def show_stats(console: Console, stats: Stats, *, plot: bool) -> None:
     if plot and stats.methods:
         for line in plots(stats):
             console.print(line, markup=False)
+
+
+def _who_counts(stats: Stats) -> str:
+    """Machines and origins behind what counts; outcomes in another state have theirs untold."""
+    counting = stats.states.get("counts", 0)
+    if counting:
+        return (
+            f"what counts comes from {_many(stats.machines, 'machine')} and "
+            f"{_many(len(stats.origins), 'origin')}; {stats.unverified} of it unverified"
+        )
+    if not stats.outcomes:
+        return "nothing is recorded yet"
+    host = "; one measured on a host says nothing of a GPU" if stats.states.get("host") else ""
+    return f"none of them counts, so nothing is told of machines, methods or gains{host}"
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _methods(console: Console, stats: Stats) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 from kbs.cli import COMMANDS, cli
+from kbs.failures import closed_output_told
 from tests.conftest import ROOT
 
 DOCS = (ROOT / "docs/cli.md").read_text(encoding="utf-8")
@@ -47,6 +49,14 @@ def test_every_command_has_help_an_example_json_and_documentation(name):
         assert command.epilog.startswith("Example: kbs ")
         assert any("--json" in option.opts for option in command.params)
     assert f"## kbs {name}\n" in DOCS
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_no_option_is_declared_twice(name):
+    """Click warns of such a name whenever the command runs."""
+    for command in with_subcommands(name):
+        names = [one for option in command.params for one in getattr(option, "opts", ())]
+        assert len(names) == len(set(names)), command.name
 
 
 def test_documentation_names_no_command_that_is_not_there():
@@ -186,15 +196,40 @@ def test_doctor_is_not_ready_without_an_index(kbs, tmp_path):
     assert not ran.json["ready"]
 
 
-def test_output_into_a_closed_pipe_is_no_traceback(kbs, home):
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["loop", "--help"],
+        ["specs", "h100_sxm", "--all"],
+        ["--json", "specs", "h100_sxm", "--all"],
+        ["experience", "stats"],
+        ["doctor"],
+        ["wiki", "check", "/no/such/folder"],
+    ],
+    ids=" ".join,
+)
+def test_output_into_a_closed_pipe_ends_quietly(home, arguments):
+    """By click's echo, by rich, by --help, and with an error to tell: all end as by SIGPIPE."""
     path = ":".join(str(ROOT / part) for part in ("", "engine", "ingest", "backends"))
+    reading, writing = os.pipe()
+    os.close(reading)
     done = subprocess.run(
-        f"{sys.executable} -m kbs --home {home} specs h100_sxm --all | head -1",
-        shell=True, capture_output=True, text=True, check=False, env={"PYTHONPATH": path,
-        "PATH": "/usr/bin:/bin"}, cwd=ROOT,
+        [sys.executable, "-m", "kbs", "--home", home, *arguments], stdout=writing,
+        stderr=writing if "check" in arguments else subprocess.PIPE,
+        check=False, env={"PYTHONPATH": path, "PATH": "/usr/bin:/bin"}, cwd=ROOT,
     )  # fmt: skip
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
+    os.close(writing)
+    assert done.returncode == 128 + 13
+    assert not done.stderr
+
+
+def test_a_broken_pipe_of_our_own_is_no_closed_output():
+    def to_a_worker():
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    with pytest.raises(BrokenPipeError), closed_output_told():
+        to_a_worker()
 
 
 def test_json_switch_works_before_and_after_the_command(kbs):

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbs_engine.experience import entry_of, write_line
-from kbs_ingest.experience import Lore, merge
+from kbs_ingest.experience import Lore, append, merge
 from tests.experience.records import outcome
 from tests.experience.test_legacy import ENTRY
 
@@ -100,6 +100,21 @@ def test_a_merge_tells_what_it_did(kbs, mine, tmp_path):
     assert (again["added"], again["duplicates"]) == (0, 3)
     text = kbs("experience", "merge", log, at=mine).out
     assert "0 added, 3 already here, 1 quarantined, 1 rejected" in text
+
+
+def test_stats_of_host_outcomes_claim_nothing_of_machines(kbs, tmp_path):
+    home = tmp_path / "home"
+    assert "nothing is recorded yet" in kbs("experience", "stats", at=home).out
+    append(home, [outcome(device="host", measurement=f"u{i}") for i in range(2)])
+    told = kbs("experience", "stats", at=home).out
+    assert "2 outcomes: 2 host" in told
+    assert "none of them counts" in told
+    assert "0 machines" not in told
+    assert "0 origins" not in told
+    append(home, [outcome()])
+    assert (
+        "what counts comes from 1 machine and 1 origin" in kbs("experience", "stats", at=home).out
+    )
 
 
 def test_stats_count_calibrate_and_plot(kbs, mine, tmp_path):

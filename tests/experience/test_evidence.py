@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from kbs_engine.chance import Context, posterior, tally
 from kbs_engine.experience import Legacy, Mask, Unmask
+from kbs_engine.loop.seeding import Place, seeds_for
 from kbs_ingest.experience import append
 from kbs_ingest.experience.places import experience_folder, list_segments
 from kbs_ingest.store import ingest, open_store
@@ -203,3 +204,54 @@ def test_similar_profiles_are_found_through_their_segments(indexed, reindex):
         ((found, distance),) = store.nearest_outcomes(METRICS)
     assert found.metrics_before == METRICS
     assert distance == pytest.approx(0, abs=1e-6)
+
+
+PLACE = Place(family="gemm", language="triton", arch="sm_90a", dims_class="M=64", limiter="dram")
+tuned = st.builds(
+    outcome,
+    verdict=st.sampled_from(["effective", "effective", "ineffective"]),
+    kernel=st.sampled_from(["gemm", "gemm", "softmax"]),
+    language=st.sampled_from(["triton", "triton", "cuda-cpp"]),
+    arch=st.sampled_from(["sm_90a", "sm_80"]),
+    dims_class=st.sampled_from(["M=64", "M=128"]),
+    dtype=st.sampled_from([None, "fp16"]),
+    limiter=st.sampled_from(["dram", "tensor"]),
+    tunables=st.dictionaries(st.sampled_from(["BM", "BN"]), st.sampled_from([16, 32, 64])),
+    gain=st.none(), before_ns=st.none(), after_ns=st.none(), metrics_before=st.just({}),
+    measurement=st.uuids().map(str),
+)  # fmt: skip
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(tuned, min_size=1, max_size=30), st.integers(0, 30))
+def test_seeds_from_a_query_are_those_of_the_whole_log(
+    small_index, small_wiki, tmp_path_factory, log, cut
+):
+    home = shutil.copytree(small_index, tmp_path_factory.mktemp("tuned") / "home")
+    append(home, log[:cut], origin="old")
+    ingest(home, [small_wiki], embedding_model="none")
+    append(home, log[cut:], origin="new")
+    with open_store(home) as store:
+        found = store.tuned_successes(PLACE)
+        assert seeds_for(found, PLACE) == seeds_for(store.outcomes(), PLACE)
+
+
+def test_seeds_and_citations_read_no_more_of_a_long_log_than_they_need(indexed, reindex):
+    ids = append(
+        indexed,
+        [
+            outcome(kernel="gemm", language="triton", tunables={"BM": i % 8}, measurement=str(i))
+            for i in range(500)
+        ],
+        origin="t",
+    )
+    reindex(indexed)
+    with open_store(indexed) as store:
+        assert len(store.tuned_successes(PLACE)) == 8
+        assert store.holds_outcome(ids[7][:12])
+        assert not store.holds_outcome("no such id")
+    append(indexed, [Mask(targets=(ids[7],), reason="a test")], origin="t")
+    (newer,) = append(indexed, [outcome(measurement="newer")], origin="t")
+    with open_store(indexed) as store:
+        assert not store.holds_outcome(ids[7])
+        assert store.holds_outcome(newer)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from kbs.home import wiki_roots
+from kbs.inspecting import gate_inspectors
 from kbs.looping.beginning import RunOptions, begin
 from kbs.looping.driver import Driver
 from kbs.looping.home import stage_ends
@@ -34,6 +36,59 @@ class Speeds(StandIn):
         if "by_block" not in text or "COALESCED 0" in text:
             return 900_000.0
         return 120_000.0 if "SHUFFLE 0" in text else 90_000.0
+
+
+class LessKnown:
+    """The shipped knowledge without the bandwidth of its chips."""
+
+    def __init__(self, store) -> None:
+        self.store = store
+
+    def __getattr__(self, name: str):
+        return getattr(self.store, name)
+
+    def chip(self, name: str):
+        chip = self.store.chip(name)
+        kept = tuple(spec for spec in chip.specs if spec.metric != "memory_bandwidth")
+        return msgspec.structs.replace(chip, specs=kept)
+
+
+def test_a_run_on_a_placeholder_passes_its_gate_and_is_marked(tmp_path, store):
+    run = begin(
+        SOFTMAX / "kernel.cu",
+        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
+        RunOptions(
+            output=tmp_path / "run", iterations=1, proposer="agent",
+            timing=TimingSettings(trials=20), placeholders=("memory_bandwidth=3 TB/s",),
+        ),
+    )  # fmt: skip
+    device = Speeds(run.blobs, REPORT)
+    wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=LessKnown(store))
+    with run:
+        world = wired(run, run.state().settings, wiring)
+        with pytest.raises(WaitingForAgentError):
+            Driver(run, device, world, Writer(run), Quiet()).go()
+    device.close()
+    roofline = json.loads((run.root / "v0/roofline.json").read_text())
+    (memory,) = (roof for roof in roofline["roofs"] if roof["kind"] == "memory")
+    assert (memory["basis"], memory["value"]) == ("placeholder", 3e12)
+    assert roofline["gap_memory"] is not None
+    shown = [
+        line
+        for path in (*run.root.glob("*.md"), *run.root.glob("v0/*.md"))
+        for line in path.read_text().splitlines()
+        if "3 TB/s" in line
+    ]
+    assert shown
+    assert all("PLACEHOLDER" in line for line in shown)
+    hypothesis = run.root / "v0/hypothesis.txt"
+    hypothesis.write_text(hypothesis.read_text().replace(
+        "Risk", "The H100 memory bandwidth is 9 TB/s (PLACEHOLDER, given by the user).\n\nRisk", 1,
+    ))  # fmt: skip
+    inspectors = gate_inspectors(wiki_roots(()), run.root)
+    assert inspectors.audit is not None
+    (fault,) = inspectors.audit([hypothesis])
+    assert "9 TB/s" in fault.message, "a mark excuses what the run was given alone"
 
 
 @pytest.fixture(scope="module")

@@ -72,7 +72,10 @@ def test_placeholders_are_marked_and_never_guessed():
     one = read_placeholder("memory_bandwidth=4e12 B/s")
     assert "PLACEHOLDER" in str(one)
     assert (one.metric, one.value, one.unit) == ("memory_bandwidth", 4e12, "B/s")
-    for wrong in ("memory_bandwidth", "memory_bandwidth=fast", "=3"):
+    for wrong in (
+        "memory_bandwidth", "memory_bandwidth=fast", "=3", "memory_bandwidth=3 furlongs",
+        "memory_bandwidth=-1", "memory_bandwidth=nan",
+    ):  # fmt: skip
         with pytest.raises(UsageError):
             read_placeholder(wrong)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from html.parser import HTMLParser
 
 import pytest
@@ -30,6 +31,29 @@ def test_the_final_gate_passes_from_the_command_line(ended):
     told = kbs_json(home, "gate", str(run / last), "--final", "--dry-run")
     assert told["passed"] is True
     assert told["refusals"] == []
+
+
+def test_memory_says_what_the_gate_said_and_names_the_commit(ended):
+    _, run, answer = ended
+    for row in answer["versions"]:
+        record = json.loads((run / f"memory/v{row['version']}.json").read_text())
+        assert record["quality_gate"] == {"result": "PASS", "failure_reason": ""}
+        assert record["git_commit_hash"] == row["commit"]
+        inside = git(run, "show", f"{row['commit']}:memory/v{row['version']}.json")
+        assert json.loads(inside)["quality_gate"]["result"] == "PASS"
+
+
+def test_the_reports_and_the_last_state_are_committed(ended):
+    _, run, _ = ended
+    # the journal alone goes on, for the answer that names this very commit comes after it
+    assert git(run, "status", "--porcelain").split() in ([], ["M", "events.jsonl"])
+    tracked = git(run, "ls-files").split()
+    assert {"benchmark.md", "final_report.md", "summary.md", "report.html"} <= set(tracked)
+
+
+def git(run, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=run, capture_output=True, text=True, check=True)
+    return done.stdout
 
 
 def test_a_gate_on_a_finished_run_says_what_to_ask_instead(ended):

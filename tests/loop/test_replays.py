@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from kbs.cli import cli
 from kbs_engine.errors import MeasurementError, UsageError
 from kbs_engine.gate import Inspectors, check_version
 from kbs_engine.run import RunFolder
@@ -39,6 +42,32 @@ def test_a_run_that_finds_a_faster_version(faster):
     state = RunFolder.open(run).state()
     assert len(state.versions) == 3
     assert all(row.status == "accepted" and row.commit for row in state.versions)
+
+
+def test_the_writer_is_told_what_check_compares_with(faster):
+    _, run = faster
+    contract = json.loads((run / "v0/request.json").read_text())["contract"]
+    bench = json.loads((run / "v0/bench.json").read_text())
+    (check,) = (row["value"] for row in bench["checks"])
+    assert contract["atol"] == check["atol"] > 0
+    assert contract["rtol"] == check["rtol"] > 0
+    assert contract["tolerance_from"] == check["tolerance_from"]
+    assert contract["tolerance_from"].startswith("derived from")
+    assert contract["atol_times_rms"] is True
+    assert contract["dtype"] == "fp32"
+    readme = (run / "README.md").read_text()
+    assert "| dtype | fp32 |" in readme
+    assert f"atol {check['atol']:.3g} × rms of the output, rtol {check['rtol']:.3g}" in readme
+
+
+def test_progress_tells_times_as_a_person_reads_them(tmp_path):
+    case, run = CASES["no_better"], tmp_path / "run"
+    arguments = case.arguments(f"recorded:{case.recording}", run)
+    done = CliRunner().invoke(cli, ["--home", str(tmp_path / "home"), "optimize", *arguments])
+    lines = [line for line in done.stderr.splitlines() if re.search(r" (measure|champion) ", line)]
+    assert len(lines) >= 2
+    for line in lines:
+        assert re.search(r"(measure|champion) +[\d.]+ (µs|ms)", line), line
 
 
 def test_every_artifact_of_the_run_folder_stands(faster):

@@ -198,6 +198,10 @@ def headline_invented(run: Path) -> None:
     edit(run / "state.json", lambda state: state["versions"][1].update(median_ns=1.0))
 
 
+def lenient_state(run: Path) -> None:
+    edit(run / "state.json", lambda state: state.update(tolerance={"atol": 9.0, "rtol": 9.0}))
+
+
 def memory_of_nothing(run: Path) -> None:
     (run / "memory/v7.json").write_text((run / "memory/v1.json").read_text().replace(
         '"version": 1', '"version": 7'))  # fmt: skip
@@ -318,6 +322,7 @@ WRONG = {
     opcodes_invented: ("opcodes", "names no function"),
     near_peak_invented: ("roofline_numbers", "neither its model nor its limiter"),
     headline_invented: ("state_numbers", "median_ns of v1"),
+    lenient_state: ("state_numbers", "names the tolerance atol 9, rtol 9"),
     memory_of_nothing: ("state_numbers", "version that the run does not have"),
     best_invented: ("state_numbers", "best_ns is 1"),
     gain_invented: ("attribution", "gain of vectorized_access is stated as 0.9"),

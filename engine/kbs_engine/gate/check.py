@@ -9,6 +9,7 @@ from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Inspectors, Refusal, Rule
 from kbs_engine.gate.registry import RULES
 from kbs_engine.run.folder import RunFolder
+from kbs_engine.run.memories import Memory
 
 
 def check_version(
@@ -53,9 +54,11 @@ def pass_version(
     The run must be open for writing.
     """
     if _passed_before(run, version) and not final:
+        _remember(run, version, ())
         run.advance(version)
         return ()
     refusals = check_version(run, version, final, inspectors)
+    _remember(run, version, refusals)
     if refusals:
         return refusals
     run.journal.append("gate_passed", version=version, final=final)
@@ -71,6 +74,25 @@ def parse_version(name: str) -> int:
             f"{name!r} is no version", remedy="name a version's folder: RUN/v0, RUN/v1, …"
         )
     return int(name[1:])
+
+
+def _remember(run: RunFolder, version: int, refusals: tuple[Refusal, ...]) -> None:
+    """Write into the version's memory record what the gate said.
+
+    A refusal is kept only while the version's own turn is: who asks about an older one learns
+    nothing new about it.
+    """
+    if refusals and version != (run.current() or 0):
+        return
+    said = {
+        "quality_gate.result": "FAIL" if refusals else "PASS",
+        "quality_gate.failure_reason": "; ".join(f"{r.rule}: {r.message}" for r in refusals),
+    }
+    try:
+        Memory(run.paths.memory).update(version, said)
+    except InputError:
+        if not refusals:
+            raise  # else the record is missing or damaged, which is among the reasons given
 
 
 def _ask(context: GateContext, rules: tuple[Rule, ...]) -> Iterator[Refusal]:

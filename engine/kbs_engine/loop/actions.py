@@ -61,6 +61,13 @@ class CloseVersion(Note, frozen=True, kw_only=True):
     version: int
 
 
+class NoteCommit(Note, frozen=True, kw_only=True):
+    """Put the commit of an accepted version into its memory record."""
+
+    version: int
+    commit: str
+
+
 class RecordEpoch(Note, frozen=True, kw_only=True):
     """Put the settings of an epoch into the journal: from now on they are fixed."""
 

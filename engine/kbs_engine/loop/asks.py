@@ -221,7 +221,7 @@ class GatePassed(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", 
 
 
 class Commit(Ask, frozen=True, kw_only=True, tag="commit"):
-    """Commit an accepted version to the run's repository."""
+    """Commit an accepted version, or the reports at the end, to the run's repository."""
 
     version: int
     message: str

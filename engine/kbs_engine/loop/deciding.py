@@ -185,10 +185,13 @@ def plan_for(
 
 def spent(ledger: Ledger, base: Facts) -> dict[str, str]:
     """Methods that were tried on this very source and did not pay; masked versions are silent."""
-    reasons = dict(base.spent)
+    reasons: dict[str, str] = {}
+    for facts in ledger.versions.values():
+        if facts.base == base.number and facts.number not in ledger.masked:
+            reasons |= facts.unwritten
     for row in ledger.state.verdicts:
-        facts = ledger.versions.get(row.version)
-        if row.version in ledger.masked or facts is None or facts.base != base.number:
+        made = ledger.versions.get(row.version)
+        if row.version in ledger.masked or made is None or made.base != base.number:
             continue
         if row.verdict in SPENT_VERDICTS:
             reasons[row.method] = f"tried on v{base.number} in v{row.version}: {row.verdict}"

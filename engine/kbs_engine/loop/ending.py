@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kbs_engine.loop.actions import MakeReports
-from kbs_engine.loop.asks import External, ExternalDone
+from kbs_engine.loop.asks import Commit, External, ExternalDone
 from kbs_engine.loop.ledger import Ledger, Steps, put
 from kbs_engine.loop.measuring import baseline_arms, run_jobs, time_job
 from kbs_engine.loop.stopping import Stop
@@ -43,6 +43,7 @@ def finalize(ledger: Ledger, number: int, stop: Stop) -> Steps:
     yield put("benchmark.json", bench)
     yield ledger.save()
     yield MakeReports()
+    yield Commit(version=number, message=f"reports after v{number}: {stop.reason}")
     ledger.finishing = False
     yield ledger.progress("summarize", number, "reports written", done=True)
     yield ledger.progress("finalize", number, stop.reason, done=True)

@@ -68,6 +68,11 @@ class Explored(msgspec.Struct, kw_only=True):
     withdrawn: bool = False
     """Whether orders came while the proposer was waited for."""
 
+    @property
+    def claimed(self) -> frozenset[str]:
+        """Methods that a branch claimed to hold; what nobody wrote was not tried."""
+        return frozenset(m for branch in self.branches for m in branch.offered.methods)
+
 
 def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
     """Try to make v``number``; returns Explored, with an empty order when every try failed."""

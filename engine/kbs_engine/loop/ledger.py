@@ -14,6 +14,7 @@ from kbs_engine.loop.asks import Advice, Ask, Described
 from kbs_engine.results import Checked, Compiled, Counted, Disassembled, Machine, Profiled, Timed
 from kbs_engine.run.files import as_json
 from kbs_engine.run.records import Epoch, Settings, State, VersionEntry, with_version
+from kbs_engine.run.state import ToleranceUsed
 
 BLOCKS_PER_VERSION = 1000
 FINAL_BLOCK = 1_000_000_000
@@ -44,8 +45,8 @@ class Facts(msgspec.Struct, kw_only=True):
     advice: Advice | None = None
     tried: tuple[dict[str, Any], ...] = ()
     """Tunable assignments measured on this source."""
-    spent: dict[str, str] = msgspec.field(default_factory=dict)
-    """Methods tried on this source that need not be tried again, each with what came of it."""
+    unwritten: dict[str, str] = msgspec.field(default_factory=dict)
+    """Methods planned for this version that nobody wrote a kernel with, each with why."""
 
     @property
     def applied(self) -> tuple[str, ...]:
@@ -144,6 +145,11 @@ class Ledger:
         if told:
             used = self.state.gpu_seconds_used + float(told)
             self.state = msgspec.structs.replace(self.state, gpu_seconds_used=used)
+
+    def checked_with(self, checked: Checked) -> None:
+        """Keep the tolerance that a check compared with."""
+        used = ToleranceUsed(atol=checked.atol, rtol=checked.rtol, source=checked.tolerance_from)
+        self.update(tolerance=used)
 
     def update(self, **fields: Any) -> None:
         """Replace fields of the state."""

@@ -65,7 +65,9 @@ def time_job(ledger: Ledger, arms: Sequence[Arm], *, pairs: int, block: int) -> 
 def check(ledger: Ledger, facts: Facts, *, what: str = "check") -> Steps:
     """Check the version's source; its facts hold the verdict afterwards."""
     (result,) = yield from run_jobs(ledger, [check_job(ledger, facts.source)], what, facts.number)
-    facts.check, facts.checked = result, read(result, Checked)
+    facts.check = result
+    facts.checked = checked = read(result, Checked)
+    ledger.checked_with(checked)
 
 
 def time_with(ledger: Ledger, facts: Facts, others: Sequence[Arm], what: str) -> Steps:

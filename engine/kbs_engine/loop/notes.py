@@ -24,6 +24,7 @@ from kbs_engine.run.records import (
     Search,
     roofline_file,
 )
+from kbs_engine.run.state import ToleranceUsed
 
 PYTHON_RULES = (
     "keep run_kernel(**kwargs); the harness makes the inputs, your setup() decides nothing",
@@ -166,6 +167,7 @@ def request_note(
 ) -> RequestFile:
     """request.json: all that the writer of the next version is given."""
     settings, base = ledger.settings, decision.base
+    tolerance = ledger.state.tolerance or ToleranceUsed()
     advice = base.advice
     suffix = settings.kernel_suffix
     return RequestFile(
@@ -190,8 +192,11 @@ def request_note(
             entry='extern "C" void solve(...)' if suffix == ".cu" else "run_kernel(**kwargs)",
             rules=CUDA_RULES if suffix == ".cu" else PYTHON_RULES,
             dims=settings.dims,
-            atol=settings.atol,
-            rtol=settings.rtol,
+            dtype=ledger.state.dtype,
+            atol=tolerance.atol,
+            rtol=tolerance.rtol,
+            tolerance_from=tolerance.source,
+            atol_times_rms=tolerance.atol_times_rms,
             outputs=settings.outputs,
             marks=MARKS.get(suffix, ""),
         ),

@@ -57,6 +57,6 @@ def _change(ledger: Ledger, order: Order) -> Steps:
         reason=order.reason or f"changed: {', '.join(fixed)}",
         began_at=order.at,
     )
-    ledger.update(epoch=number, epochs=(*ledger.state.epochs, epoch))
+    ledger.update(epoch=number, epochs=(*ledger.state.epochs, epoch), tolerance=None)
     ledger.attempts, ledger.baselines, ledger.remeasure = 0, {}, True
     yield RecordEpoch(number=number, settings=after)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kbs_engine.jobs import Count, Probe
+from kbs_engine.jobs import Count, Probe, Result
 from kbs_engine.loop.actions import MakeFront, RecordEpoch
 from kbs_engine.loop.asks import Describe, Described
 from kbs_engine.loop.ledger import Ledger, Steps, put
@@ -21,7 +21,7 @@ def prepare(ledger: Ledger) -> Steps:
     (counted,) = yield from run_jobs(
         ledger, [Count(task=ledger.task)], "count the work", 0, optional=True
     )
-    ledger.counted = read(counted, Counted) if counted.value is not None else None
+    _count(ledger, counted)
     _settle(ledger, machine)
     described: Described = yield Describe(
         settings=ledger.settings, machine=machine, counted=ledger.counted
@@ -58,13 +58,20 @@ def prepare_epoch(ledger: Ledger, number: int) -> Steps:
     (counted,) = yield from run_jobs(
         ledger, [Count(task=ledger.task)], "count the work again", number, optional=True
     )
-    ledger.counted = read(counted, Counted) if counted.value is not None else None
+    _count(ledger, counted)
     described: Described = yield Describe(
         settings=ledger.settings, machine=machine, counted=ledger.counted
     )
     ledger.described, ledger.chip = described, described.limits
     yield ledger.save()
     yield MakeFront(described=described, work=ledger.counted.work if ledger.counted else None)
+
+
+def _count(ledger: Ledger, counted: Result) -> None:
+    """Keep the work, where it could be counted, and the data type that it tells."""
+    ledger.counted = read(counted, Counted) if counted.value is not None else None
+    dtype = ledger.counted.work.dtype if ledger.counted else None
+    ledger.update(dtype=ledger.settings.dtype or dtype)
 
 
 def _settle(ledger: Ledger, machine: Machine) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -11,7 +12,6 @@ import msgspec
 from kbs_engine.loop.ledger import Facts, Ledger
 from kbs_engine.loop.stopping import Stop
 from kbs_engine.outcomes import Outcome, dims_class
-from kbs_engine.plans import Plan
 from kbs_engine.run.judged import AttributionFile
 from kbs_engine.run.records import (
     Correctness,
@@ -71,23 +71,25 @@ def outcomes(
     return tuple(found)
 
 
-def failed_outcomes(ledger: Ledger, number: int, base: Facts, plan: Plan, why: str) -> Any:
-    """Outcomes of a version none of whose branches was ever right."""
+def failed_outcomes(
+    ledger: Ledger, number: int, base: Facts, whys: Mapping[str, str]
+) -> tuple[Outcome, ...]:
+    """Outcomes of a version none of whose branches was ever right: one per method tried."""
     return tuple(
         msgspec.convert(
             {
                 **_identity(ledger, base, None),
-                "method": row.method,
+                "method": method,
                 "verdict": "implementation_failed",
                 "correct": False,
                 "integrity": True,
                 "version": f"v{number}",
                 "notes": why[:500],
-                "measurement": measurement_id(ledger.begin.run_id, number, row.method),
+                "measurement": measurement_id(ledger.begin.run_id, number, method),
             },
             Outcome,
         )
-        for row in plan.methods
+        for method, why in whys.items()
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kbs_engine.loop.ablating import ablate
+from kbs_engine.loop.actions import MakeFront
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import Tried, write_branches
@@ -80,5 +81,7 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     record = memory_record(ledger, facts, attributed, told)
     yield put(f"memory/v{following}.json", record)
     yield ledger.save()
+    work = ledger.counted.work if ledger.counted else None
+    yield MakeFront(described=ledger.described, work=work)  # its tolerance is known by now
     yield ledger.progress("record", following, told, done=True)
     return following

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Final
+
 import msgspec
 
 from kbs_engine.loop.actions import PutBlob
@@ -13,15 +16,26 @@ from kbs_engine.run.benches import build_bench
 from kbs_engine.run.judged import MethodsFile, Ranked, VersionMethod
 from kbs_engine.run.records import Bench
 
+LEFT_OUT: Final = "planned, but the champion does not contain it"
+
 
 def methods_file(
-    ledger: Ledger, number: int, decision: Decision, facts: Facts | None
+    ledger: Ledger,
+    number: int,
+    decision: Decision,
+    facts: Facts | None,
+    claimed: Collection[str] = (),
 ) -> MethodsFile:
-    """methods.json: what the version holds, what was skipped, and the ranking it came from."""
+    """methods.json: what the version holds, what was skipped, and the ranking it came from.
+
+    A failed version has no ``facts``: it holds what its branches ``claimed`` to.
+    """
     base, plan = decision.base, decision.plan
     ranked = decision.ranked
     places = {row.method: (index, row) for index, row in enumerate(ranked, start=1)}
-    held = [row for row in plan.methods if facts is None or row.method in facts.methods]
+    inside = claimed if facts is None else facts.methods
+    held = [row for row in plan.methods if row.method in inside]
+    why = "planned, but no branch claimed it" if facts is None else LEFT_OUT
     switches = facts.source.switches if facts else {}
     return MethodsFile(
         version=number,
@@ -42,16 +56,12 @@ def methods_file(
         ),
         skipped=(
             *plan.skipped,
-            *(_left_out(row.method) for row in plan.methods if row not in held),
+            *(Skipped(method=row.method, reason=why) for row in plan.methods if row not in held),
         ),
         ranking=tuple(Ranked(method=row.method, axis=row.axis, score=row.score) for row in ranked),
         inherited=base.applied,
         proposer=ledger.settings.proposer,
     )
-
-
-def _left_out(method: str) -> Skipped:
-    return Skipped(method=method, reason="planned, but the champion does not contain it")
 
 
 def champion_bench(ledger: Ledger, facts: Facts) -> Bench:

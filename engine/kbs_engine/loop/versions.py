@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kbs_engine.jobs import Arm
 from kbs_engine.loop.ablating import ablate
-from kbs_engine.loop.actions import CloseVersion
+from kbs_engine.loop.actions import CloseVersion, NoteCommit
 from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
@@ -41,6 +41,7 @@ from kbs_engine.run.records import (
     VersionEntry,
 )
 from kbs_engine.timing import Comparison
+from kbs_engine.units import human_ns
 
 
 def first_version(ledger: Ledger) -> Steps:
@@ -70,7 +71,7 @@ def first_version(ledger: Ledger) -> Steps:
     yield from diagnose(ledger, facts)
     yield put("memory/v0.json", memory_record(ledger, facts, None, "the baseline"))
     yield ledger.save()
-    yield ledger.progress("measure", 0, f"{facts.median_ns:.0f} ns", done=True)
+    yield ledger.progress("measure", 0, human_ns(facts.median_ns), done=True)
     return True
 
 
@@ -101,7 +102,8 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
     champion, facts = yield from _champion(ledger, following, decision, explored)
     frontier = frontier_of(following, explored, champion)
     ledger.update(frontier=(*ledger.state.frontier, *frontier))
-    yield put(f"v{following}/methods.json", methods_file(ledger, following, decision, facts))
+    held = methods_file(ledger, following, decision, facts, explored.claimed)
+    yield put(f"v{following}/methods.json", held)
     if champion is None:
         yield from fail(ledger, following, decision, explored)
     else:
@@ -129,13 +131,17 @@ def _champion(ledger: Ledger, number: int, decision: Decision, explored: Explore
         )
         refused = yield from time_with(ledger, facts, rivals(ledger), "champion in fresh processes")
         if refused is None:
-            yield ledger.progress("champion", number, f"{facts.median_ns:.0f} ns", done=True)
+            yield ledger.progress("champion", number, _time(facts), done=True)
             return branch, facts
         branch.blocks += [facts.time] if facts.time else []
         branch.reason = refused.reason or ""
         branch.fault = f"{refused.reason}: {refused.detail}".rstrip(": ")
         yield from write_branches(ledger, number, [branch])
     return None, None
+
+
+def _time(facts: Facts) -> str:
+    return "not timed" if facts.median_ns is None else human_ns(facts.median_ns)
 
 
 def rivals(ledger: Ledger) -> Sequence[Arm]:
@@ -220,5 +226,6 @@ def accept(ledger: Ledger, number: int, decision: Decision) -> Steps:
     told = ", ".join(ledger.versions[number].methods) or ("baseline" if number == 0 else "tuned")
     done: Committed = yield Commit(version=number, message=f"v{number}: {told}")
     ledger.amend(number, commit=done.commit)
+    yield NoteCommit(version=number, commit=done.commit)
     yield ledger.save()
     yield ledger.progress("gate", number, "passed", done=True)

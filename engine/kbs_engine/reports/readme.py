@@ -8,7 +8,7 @@ from kbs_engine.reports.roofline import roofline_text
 from kbs_engine.reports.text import NOT_COLLECTED, bullets, document, section, table
 from kbs_engine.roofs import Roofline
 from kbs_engine.run.settings import IsaTarget, Settings, Target
-from kbs_engine.run.state import State
+from kbs_engine.run.state import State, ToleranceUsed
 from kbs_engine.units import human_ns
 from kbs_engine.work import Work
 
@@ -47,16 +47,15 @@ def workspace_readme(
 def _context(state: State) -> Iterable[tuple[str, str]]:
     settings = state.settings
     dims = ", ".join(f"{name}={value}" for name, value in settings.dims.items())
-    tolerances = [f"{n} {v:g}" for n, v in (("atol", settings.atol), ("rtol", settings.rtol))
-                  if v is not None]  # fmt: skip
+    given = ToleranceUsed(atol=settings.atol, rtol=settings.rtol, source=settings.tolerance_from)
     yield "kernel", state.baseline_file or state.name
     yield "platform", settings.platform or settings.gpu or TBD
     yield "architecture", settings.arch or TBD
     yield "language", settings.language
     yield "kernel family", settings.family
-    yield "dtype", settings.dtype or TBD
+    yield "dtype", settings.dtype or state.dtype or TBD
     yield "shapes", dims or TBD
-    yield "tolerances", ", ".join(tolerances) or "those of the reference, else derived from dtype"
+    yield "tolerances", str(state.tolerance or given) or "those of the reference, else derived"
     yield "seeds", settings.seed_policy
     yield "reference", "ref.py"
     yield "reference project", settings.reference_project or TBD

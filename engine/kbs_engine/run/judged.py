@@ -13,7 +13,7 @@ from kbs_engine.run.settings import AttributionMode, Placeholder
 from kbs_engine.run.state import FrontierEntry
 from kbs_engine.signatures import SignatureVerdict
 from kbs_engine.symptoms import Evidence
-from kbs_engine.vocabulary import Language, MethodAxis, Verdict
+from kbs_engine.vocabulary import Dtype, Language, MethodAxis, Verdict
 from kbs_engine.work import Work
 
 SCHEMA_VERSION = 1
@@ -234,8 +234,14 @@ class Contract(msgspec.Struct, frozen=True, kw_only=True):
     entry: str
     rules: tuple[str, ...]
     dims: dict[str, int | float | str | bool]
+    dtype: Dtype | None = None
     atol: float | None = None
+    """What `check` compares with: |actual − expected| ≤ atol + rtol × |expected|."""
     rtol: float | None = None
+    tolerance_from: str = ""
+    """``command line``, ``reference`` or ``derived from fp16, reduction of 4096``."""
+    atol_times_rms: bool = False
+    """Whether atol is in units of the root mean square of each output."""
     outputs: tuple[str, ...] = ()
     marks: str = ""
     """How tunables and switches are written in this language."""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from kbs_engine.run.settings import IsaTarget, Settings
-from kbs_engine.vocabulary import Bound, Limiter, Verdict
+from kbs_engine.vocabulary import Bound, Dtype, Limiter, Verdict
 
 SCHEMA_VERSION = 1
 
@@ -86,6 +86,27 @@ class FrontierEntry(msgspec.Struct, frozen=True, kw_only=True):
     """Why it lost: ``slower by 4.1 %``, a refusal code, ``does not fit``."""
 
 
+class ToleranceUsed(msgspec.Struct, frozen=True, kw_only=True):
+    """What `check` really compared with, and where it came from."""
+
+    atol: float | None = None
+    rtol: float | None = None
+    source: str = ""
+    """``command line``, ``reference`` or ``derived from fp16, reduction of 4096``."""
+
+    @property
+    def atol_times_rms(self) -> bool:
+        """Whether atol is in units of the root mean square of each output: where it is derived."""
+        return self.source.startswith(("derived", "atol: derived"))
+
+    def __str__(self) -> str:
+        """As a person reads it."""
+        unit = " × rms of the output" if self.atol_times_rms else ""
+        shares = ((self.atol, "atol", unit), (self.rtol, "rtol", ""))
+        told = ", ".join(f"{name} {v:.3g}{unit}" for v, name, unit in shares if v is not None)
+        return f"{told} ({self.source})" if told and self.source else told
+
+
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that `resume` needs beside the files of the versions."""
 
@@ -101,6 +122,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     reference_sha256: str
     baseline_sha256: str
     baseline_file: str = ""
+    dtype: Dtype | None = None
+    """Of the task, as its work was counted."""
+    tolerance: ToleranceUsed | None = None
+    """Of this epoch's checks; None before the first."""
     current_version: int = 0
     """The version being worked on; current_iteration.txt is the last that its gate moved to."""
     best_version: int = 0

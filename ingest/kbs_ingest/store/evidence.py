@@ -20,6 +20,7 @@ from kbs_engine.chance import (
     tally,
 )
 from kbs_engine.errors import StoreError
+from kbs_engine.loop.seeding import Place
 from kbs_engine.outcomes import Outcome
 from kbs_ingest.experience.lines import read_record
 from kbs_ingest.experience.lore import Lore
@@ -33,7 +34,7 @@ from kbs_ingest.experience.view import (
     targets_of,
     votes_of,
 )
-from kbs_ingest.store.evidence_sql import COUNTS, NEAREST, TALLIES
+from kbs_ingest.store.evidence_sql import COUNTS, HELD, NEAREST, TALLIES, TUNED
 from kbs_ingest.store.experience import StoredOutcome, read_marks
 
 
@@ -121,6 +122,28 @@ class Experience:
                 item.id,
             ),
         )[:limit]
+
+    def tuned_successes(self, place: Place, limit: int) -> list[Outcome]:
+        """Outcomes with tunables that helped the family in the language; see ``Store``."""
+        rows = self._rows(
+            TUNED,
+            {
+                "family": place.family,
+                "language": place.language,
+                "arch": place.arch,
+                "dims_class": place.dims_class,
+                "dtype": place.dtype,
+                "limiter": place.limiter,
+                "limit": limit,
+            },
+        )
+        return [item.outcome for item in (*self.read(rows), *self._live, *self._votes)]
+
+    def holds(self, prefix: str) -> bool:
+        """Whether an outcome that counts has an id that begins so."""
+        if any(item.id.startswith(prefix) for item in (*self._live, *self._votes)):
+            return True
+        return bool(self._rows(HELD, {"prefix": prefix}))
 
     def by_id(self, ids: Iterable[str]) -> dict[str, Outcome]:
         """Indexed and live outcomes of these ids that no mask hides."""

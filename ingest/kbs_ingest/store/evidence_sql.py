@@ -36,6 +36,20 @@ NEAREST: Final = f"""
              WHEN arch = $arch THEN {SAME_ARCH} ELSE {ANYWHERE} END DESC,
         gain DESC NULLS LAST, id LIMIT $limit
 """  # noqa: S608 - own numbers
+_NEARER: Final = (
+    "arch <> $arch, dims_class <> $dims_class, dtype IS DISTINCT FROM $dtype, limiter <> $limiter, "
+    "coalesce(gain, 0) DESC, method, id"
+)
+"""The order of ``kbs_engine.loop.seeding``."""
+
+TUNED: Final = f"""
+    SELECT segment, line, start, length FROM outcomes
+    WHERE tunables <> '' AND verdict = 'effective' AND kernel = $family AND language = $language
+        AND {COUNTS}
+    QUALIFY row_number() OVER (PARTITION BY tunables ORDER BY {_NEARER}) = 1
+    ORDER BY {_NEARER} LIMIT $limit
+"""  # noqa: S608 - own names
+HELD: Final = f"SELECT 1 FROM outcomes WHERE starts_with(id, $prefix) AND {COUNTS} LIMIT 1"  # noqa: S608
 TALLIES: Final = f"""
     SELECT method, machine, count(*), count(*) FILTER (verdict = 'effective'),
         sum(w), max(w),

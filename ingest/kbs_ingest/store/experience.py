@@ -41,6 +41,7 @@ TABLES: Final[dict[str, str]] = {
     "method VARCHAR, verdict VARCHAR, kernel VARCHAR, language VARCHAR, chip VARCHAR, "
     "arch VARCHAR, limiter VARCHAR, machine VARCHAR, day DATE, verified BOOLEAN, gain DOUBLE, "
     "after_ns DOUBLE, task VARCHAR, source_hash VARCHAR, doubt VARCHAR, "
+    "tunables VARCHAR, dims_class VARCHAR, dtype VARCHAR, "
     f"print FLOAT[{SIZE}], mask FLOAT[{SIZE}]",
     "libraries": "task VARCHAR, ns DOUBLE",
     "marks": "id VARCHAR, origin VARCHAR, segment VARCHAR, line BIGINT, record VARCHAR",
@@ -166,7 +167,15 @@ def _row(seen: Seen) -> tuple[Any, ...]:
         outcome.verdict, outcome.kernel, outcome.language, outcome.chip, outcome.arch,
         outcome.limiter, machine_of(outcome), day_of(outcome), outcome.verified, outcome.gain,
         outcome.after_ns, task, outcome.source_hash, seen.doubt,
+        _tunables(outcome), outcome.dims_class, outcome.dtype,
     )  # fmt: skip
+
+
+def _tunables(outcome: Outcome) -> str:
+    """The assignment as text, the same for the same one; empty where there is none."""
+    if not outcome.tunables:
+        return ""
+    return msgspec.json.encode(outcome.tunables, order="sorted").decode()
 
 
 def day_of(outcome: Outcome) -> date | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import duckdb
 import msgspec
@@ -14,6 +14,7 @@ import msgspec
 from kbs_engine.chance import Context, Tallies
 from kbs_engine.errors import StoreError
 from kbs_engine.facts import Chip
+from kbs_engine.loop.seeding import Place
 from kbs_engine.methods import Method
 from kbs_engine.metrics import MetricMap
 from kbs_engine.outcomes import Outcome
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
+
+TUNED_ROWS: Final = 64
+"""Many more assignments than a search is seeded with."""
 
 
 def open_store(home: Path) -> Store:
@@ -166,6 +170,18 @@ class Store:
     def nearest_successes(self, method: str, place: Context, limit: int) -> Sequence[StoredOutcome]:
         """Outcomes in which a method helped, those nearest to ``place`` first."""
         return self._experience.nearest_successes(method, place, limit)
+
+    def tuned_successes(self, place: Place, limit: int = TUNED_ROWS) -> Sequence[Outcome]:
+        """What ``seeds_for`` needs of all outcomes, however many there are.
+
+        Of the indexed ones the nearest of each assignment that helped the family in the
+        language, at most ``limit``; of what is newer than the index everything.
+        """
+        return self._experience.tuned_successes(place, limit)
+
+    def holds_outcome(self, prefix: str) -> bool:
+        """Whether an outcome that counts has an id that begins with ``prefix``."""
+        return self._experience.holds(prefix)
 
     def lore(self) -> Lore:
         """Chips and methods of the wiki under all their names, as records are read with."""

@@ -38,12 +38,27 @@ def check(context: GateContext) -> Iterator[Refusal]:
             f"{own.median_ns:.6g}",
             _RESUME,
         )
+    yield from _tolerance(context)
     yield from _speedup(context)
     yield from _memory(context)
     yield from _experiments(context)
     if context.number == 0:
         yield from _strangers(context)
         yield from _best(context)
+
+
+def _tolerance(context: GateContext) -> Iterator[Refusal]:
+    """The tolerance that README and requests name is the one of this epoch's checks."""
+    bench, entry = context.version.bench, context.version.entry
+    checked = bench.checked() if bench else None
+    stated = context.state.tolerance
+    if checked is None or entry is None or stated is None or entry.epoch != context.state.epoch:
+        return
+    if (stated.atol, stated.rtol) != (checked.atol, checked.rtol):
+        yield context.refuse(
+            "state_numbers", context.run.paths.state, f"names the tolerance {stated}; v"
+            f"{context.number} was checked with atol {checked.atol}, rtol {checked.rtol}", _RESUME,
+        )  # fmt: skip
 
 
 def _best(context: GateContext) -> Iterator[Refusal]:
