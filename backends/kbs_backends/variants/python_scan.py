@@ -41,7 +41,8 @@ class Tree:
         self.module = wrapper.module
         self._wrapper = wrapper
         self._spans = wrapper.resolve(ByteSpanPositionProvider)
-        self._line_starts = [found.end() for found in _NEWLINE.finditer(self.data)]
+        counted = text.removeprefix("\ufeff").encode()  # LibCST counts bytes after the mark
+        self._line_starts = [found.end() for found in _NEWLINE.finditer(counted)]
 
     @cached_property
     def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
