@@ -7,7 +7,7 @@ REPORT := tests/data/reports/h100_triton_torch.ncu-rep
 # With an NVIDIA GPU, torch is free to be a CUDA build; without one it is held to a CPU build.
 CONSTRAINTS := $(shell command -v nvidia-smi >/dev/null 2>&1 || echo -c constraints/cpu.txt)
 
-.PHONY: demo test sweep lint bench probes docs clean
+.PHONY: demo test coverage sweep lint bench probes docs clean
 
 $(VENV)/.installed: pyproject.toml constraints/cpu.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,7 +20,10 @@ demo: $(VENV)/.installed  ## index the wiki and turn a real H100 profile into ra
 	$(BIN)/kbs --home $(HOME_) recommend $(REPORT)
 
 test: $(VENV)/.installed  ## all tests that need no GPU, but for the long sweeps
-	$(BIN)/python -m pytest -n auto -m "not gpu and not sweep" --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu and not sweep"
+
+coverage: $(VENV)/.installed  ## the same tests with branch coverage, which takes longer
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not gpu and not sweep" --cov --cov-report=term
 
 sweep: $(VENV)/.installed  ## the long tests: every rewrite compiled, a hundred kills, dry GPU sessions
 	$(BIN)/python -m pytest -n auto -m "sweep and not gpu"

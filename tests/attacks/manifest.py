@@ -1,5 +1,6 @@
 """The manifest: what every attack is, how it must end, and which defence it proves."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -78,9 +79,13 @@ def kernel(folder: Path, stem: str) -> Path:
 
 def attacks(*where: str) -> tuple[Attack, ...]:
     """All attacks, or those of some places, in the order of the manifest."""
+    return tuple(attack for attack in _manifest() if not where or attack.where in where)
+
+
+@cache
+def _manifest() -> tuple[Attack, ...]:
     rows = yaml.safe_load((FOLDER / "manifest.yaml").read_text(encoding="utf-8"))
-    found = tuple(msgspec.convert(row, Attack) for row in rows)
-    return tuple(attack for attack in found if not where or attack.where in where)
+    return tuple(msgspec.convert(row, Attack) for row in rows)
 
 
 TWIN_TASKS = {

@@ -188,7 +188,7 @@ def test_numbers_belong_to_their_rule() -> None:
         max_size=LITERAL_ROWS + 5,
     )
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_many_rows_answer_as_one_by_one(values: list[tuple[float | None, str | None]]) -> None:
     rows = [
         Rows(p={} if number is None else {"dram_pct": number}, c={}, w={"dtype": word}, h={})
@@ -228,9 +228,9 @@ def test_a_hundred_thousand_rows_in_ten_seconds() -> None:
         Rows(p={m: float((k * 7 + i * 13) % 101) for i, m in enumerate(names)}, c={}, w={}, h={})
         for k in range(1000)
     ] * 100
-    started = time.monotonic()
+    started = time.process_time()  # what else runs on the machine says nothing about kbs
     found = rules.evaluate(rows)
-    assert time.monotonic() - started < 30  # 10 s on an idle machine
+    assert time.process_time() - started < 20  # 10 s on an idle machine
     assert len(found) == 100_000
     assert found[0] == found[1000]
 

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -95,9 +96,10 @@ def pages() -> list[Path]:
     return sorted(METHODS.rglob("*.md"))
 
 
-def blocks_of(path: Path) -> list[Block]:
-    """Return the blocks of a page of this repository."""
-    return list(read_blocks(path.read_text(), path.relative_to(ROOT).as_posix()))
+@cache
+def blocks_of(path: Path) -> tuple[Block, ...]:
+    """Return the blocks of a page of this repository; a page is read once."""
+    return tuple(read_blocks(path.read_text(), path.relative_to(ROOT).as_posix()))
 
 
 def compilable_blocks() -> list[Block]:

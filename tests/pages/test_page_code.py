@@ -61,8 +61,9 @@ def wanted() -> list[str]:
 def before(page: str) -> frozenset[str]:
     """Digests of the blocks that a page had at the commit before; its own if it is unchanged."""
     path = page_code.ROOT / page
-    text = text_before(path) if path in changed_files() else path.read_text()
-    return frozenset(block.digest for block in read_blocks(text, page))
+    changed = path in changed_files()
+    blocks = read_blocks(text_before(path), page) if changed else page_code.blocks_of(path)
+    return frozenset(block.digest for block in blocks)
 
 
 @pytest.mark.compilers

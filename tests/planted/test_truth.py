@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ def enumeration(name: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", row))
 
 
+@cache
 def truth_of(name: str) -> dict:
     return yaml.safe_load((HERE / name).read_text(encoding="utf-8"))
 

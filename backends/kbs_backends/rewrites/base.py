@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import msgspec
@@ -100,6 +102,17 @@ class ModuleRewrite(msgspec.Struct, frozen=True):
         return self._rewritten(source).text
 
     def _rewritten(self, source: RewriteSource) -> Rewritten:
+        done = _tried(self, _Asked(repr(source), source))
+        if isinstance(done, str):
+            raise NotApplicableError(done)
+        return done
+
+    def carry_out(self, source: RewriteSource) -> Rewritten:
+        """Do it anew, without what is remembered of an earlier call.
+
+        Raises:
+            NotApplicableError: It does not apply.
+        """
         if re.search(rf"kbs:method {self.method}\b", source.text):
             raise NotApplicableError("it has been applied already")
         try:
@@ -119,3 +132,20 @@ class ModuleRewrite(msgspec.Struct, frozen=True):
             raise NotApplicableError(f"the result cannot be read: {problem}") from problem
         if not methods.get(self.method, False):
             raise NotApplicableError("the result has no switch for it")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A source as a key: its dims are a dict, which has no hash."""
+
+    key: str
+    source: RewriteSource = field(compare=False)
+
+
+@lru_cache(maxsize=16)
+def _tried(rewrite: ModuleRewrite, asked: _Asked) -> Rewritten | str:
+    """The result, or why there is none: who asks whether it applies asks for it next."""
+    try:
+        return rewrite.carry_out(asked.source)
+    except NotApplicableError as reason:
+        return str(reason)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import libcst as cst
 import msgspec
 
-from kbs_backends.variants.python_scan import Tree, decorator_call, name_ends, parse
+from kbs_backends.variants.python_scan import Tree, children_of, decorator_call, name_ends, parse
 from kbs_backends.variants.records import Edit, MarkError, Tunable, apply_edits
 
 UNPINNED = -1
@@ -159,5 +159,5 @@ def _calls(module: cst.Module, name: str) -> Iterator[cst.Call]:
 
 def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     yield node
-    for child in node.children:
+    for child in children_of(node):
         yield from _walk(child)

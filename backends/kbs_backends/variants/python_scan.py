@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 
 import libcst as cst
 import msgspec
-from libcst.metadata import (
-    ByteSpanPositionProvider,
-    MetadataWrapper,
-    ParentNodeProvider,
-    PositionProvider,
-)
+from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper, ParentNodeProvider
 
 from kbs_backends.variants.literals import read_python
 from kbs_backends.variants.records import Binding, Comment, Form, MarkError
 
 _BLANK = cst.Module([])
+_NEWLINE = re.compile(rb"\r\n?|\n")
 
 
 class Tree:
@@ -41,9 +39,15 @@ class Tree:
         self.text = text
         self.data = text.encode()
         self.module = wrapper.module
+        self._wrapper = wrapper
         self._spans = wrapper.resolve(ByteSpanPositionProvider)
-        self._places = wrapper.resolve(PositionProvider)
-        self._parents = wrapper.resolve(ParentNodeProvider)
+        counted = text.removeprefix("\ufeff").encode()  # LibCST counts bytes after the mark
+        self._line_starts = [found.end() for found in _NEWLINE.finditer(counted)]
+
+    @cached_property
+    def _parents(self) -> Mapping[cst.CSTNode, cst.CSTNode]:
+        """Holders of nodes; a tree that is only scanned for marks never asks for them."""
+        return self._wrapper.resolve(ParentNodeProvider)
 
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Byte offsets of a node with its parentheses, without the whitespace around it."""
@@ -62,11 +66,15 @@ class Tree:
 
     def line(self, node: cst.CSTNode) -> int:
         """Line on which a node starts, from 1."""
-        return int(self._places[node].start.line)
+        return self._line_of(self._spans[node].start)
 
     def end_line(self, node: cst.CSTNode) -> int:
         """Line on which a node ends, from 1."""
-        return int(self._places[node].end.line)
+        span = self._spans[node]
+        return self._line_of(span.start + span.length)
+
+    def _line_of(self, offset: int) -> int:
+        return bisect_right(self._line_starts, offset) + 1
 
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         """Node that holds ``node``, None for the module."""
@@ -79,6 +87,12 @@ class Tree:
             found.append(above)
             node = above
         return found
+
+
+@lru_cache(maxsize=1 << 16)
+def children_of(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """Return ``node.children``, which LibCST finds by visiting the node anew on every call."""
+    return tuple(node.children)
 
 
 @lru_cache(maxsize=32)
@@ -112,7 +126,7 @@ class PythonScan:
             if isinstance(node, cst.FunctionDef):
                 place = _Place(node.name.value, within_kernel=place.within_kernel or is_jit(node))
             self._read(node, place)
-            stack.extend((child, place) for child in reversed(node.children))
+            stack.extend((child, place) for child in reversed(children_of(node)))
         self.bindings.sort(key=lambda binding: binding.start)
 
     def _read(self, node: cst.CSTNode, place: _Place) -> None:

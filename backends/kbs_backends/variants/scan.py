@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import msgspec
 
 from kbs_backends.variants.autotune import Autotuned, config_spans, find_autotuned
@@ -40,6 +42,7 @@ def scan(text: str, language: Language, where: str) -> Scanned:
     )
 
 
+@lru_cache(maxsize=32)
 def _scan_python(text: str, where: str) -> Scanned:
     from kbs_backends.variants.python_scan import PythonScan, parse
 

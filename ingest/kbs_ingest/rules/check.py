@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
@@ -16,6 +16,7 @@ from kbs_ingest.rules.sql import Parser, RefusalError
 
 MAX_WIDTH = 40
 """Widest field and longest fraction of a message; a longer one is padding that nobody reads."""
+_FIELDS = ("when", "severity", "recoverable")
 _DIGITS = re.compile(r"\d+")
 _NUMERIC = ("INTEGER", "BIGINT", "HUGEINT", "DOUBLE", "FLOAT", "DECIMAL")
 
@@ -37,7 +38,7 @@ class ConditionChecker:
             found.extend(
                 (field, f"no column {name!r}") for name in names if not self.columns.known(name)
             )
-        for field in ("when", "severity", "recoverable"):
+        for field in _FIELDS:
             found.extend((field, message) for message in self._field(condition, field, listed))
         return found or self._types(condition, listed)
 
@@ -86,16 +87,18 @@ class ConditionChecker:
 
     def _types(self, condition: Condition, listed: set[str]) -> list[tuple[str, str]]:
         relations = ", ".join(_empty(row, sorted(listed)) for row in "pcwh")
+        expressions = {field: getattr(condition, field) for field in _FIELDS}
+        try:  # all in one query, since binding the columns is what takes the time
+            kinds = self._kinds(expressions, relations)
+        except duckdb.Error:
+            kinds = {}
         found = []
-        for field in ("when", "severity", "recoverable"):
-            expression = getattr(condition, field)
-            query = f"SELECT typeof(({expression})) FROM {relations}"  # noqa: S608 - checked
+        for field, expression in expressions.items():
             try:
-                answer = self.parser.connection.execute(query).fetchone()
+                kind = (kinds or self._kinds({field: expression}, relations))[field]
             except duckdb.Error as problem:
                 found.append((field, str(problem).split("\n")[0]))
                 continue
-            kind = str(answer[0]) if answer else ""
             if field == "when" and kind != "BOOLEAN":
                 found.append((field, f"is a {kind.lower()}, not a boolean"))
             if field != "when" and not kind.startswith(_NUMERIC):
@@ -105,6 +108,13 @@ class ConditionChecker:
             elif field != "when" and not self.parser.columns(expression):
                 found.extend((field, message) for message in self._constant(expression))
         return found
+
+    def _kinds(self, expressions: Mapping[str, str], relations: str) -> dict[str, str]:
+        """The type of each checked expression; duckdb.Error where one has none."""
+        columns = ", ".join(f"typeof(({expression}))" for expression in expressions.values())
+        query = f"SELECT {columns} FROM {relations}"  # noqa: S608 - checked
+        answer = self.parser.connection.execute(query).fetchone() or ("",) * len(expressions)
+        return dict(zip(expressions, map(str, answer), strict=True))
 
     def _lost_constant(self, expression: str) -> str:
         """Why a part without columns has no finite value, the same for every profile."""

@@ -45,6 +45,7 @@ class Parser:
     def __init__(self) -> None:
         """Open the connection."""
         self.connection = locked_connection()
+        self._serialized: dict[str, str] = {}
 
     def columns(self, expression: str) -> frozenset[str]:
         """The columns of an allowed expression; RefusalError says what is not allowed."""
@@ -78,10 +79,13 @@ class Parser:
         return [text for text in texts if text]
 
     def _statement(self, expression: str) -> dict[str, Any]:
-        row = self.connection.execute(
-            "SELECT json_serialize_sql(?)", [f"SELECT ({expression}\n)"]
-        ).fetchone()
-        answer: dict[str, Any] = json.loads(row[0]) if row else {"error": True}
+        """DuckDB's tree of an expression; the caller may change it, so it is decoded every time."""
+        if expression not in self._serialized:
+            row = self.connection.execute(
+                "SELECT json_serialize_sql(?)", [f"SELECT ({expression}\n)"]
+            ).fetchone()
+            self._serialized[expression] = str(row[0]) if row else '{"error": true}'
+        answer: dict[str, Any] = json.loads(self._serialized[expression])
         return answer
 
     def _tree(self, expression: str) -> dict[str, Any]:

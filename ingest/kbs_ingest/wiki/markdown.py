@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import msgspec
@@ -61,6 +61,14 @@ class Document(msgspec.Struct, frozen=True):
         return next((part for part in self.sections if part.title == title), None)
 
 
+class _Fault(msgspec.Struct, frozen=True):
+    """A broken table: line (from 1), what is wrong and how to mend it."""
+
+    line: int
+    message: str
+    remedy: str
+
+
 class _Head(msgspec.Struct, frozen=True):
     """A heading: its line and the line after it (from 0), level and words."""
 
@@ -72,7 +80,8 @@ class _Head(msgspec.Struct, frozen=True):
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark").enable("table")
+    """Blocks alone: what stands inside a paragraph or a cell is kept as it is written."""
+    return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
 def unify_lines(text: str) -> str:
@@ -123,21 +132,31 @@ def split_front(text: str, where: str) -> tuple[str | None, str]:
 def parse(text: str, where: str) -> Document:
     """Read a page; broken tables are listed in ``faults``, an unclosed front matter raises."""
     front, body = split_front(unify_lines(text), where)
-    lines = body.split("\n")
-    tokens = _parser().parse(body)
-    faults: list[WikiError] = []
-    tables = [
-        _table(token, lines, where, faults)
-        for token in tokens
-        if token.type == "table_open" and token.map
-    ]
-    faults.extend(_lost_tables(tokens, lines, where))
+    sections, faults = _read(body)
     return Document(
-        front=front, sections=tuple(_sections(tokens, lines, tables)), faults=tuple(faults)
+        front=front,
+        sections=sections,
+        faults=tuple(
+            WikiError(fault.message, where=f"{where}:{fault.line}", remedy=fault.remedy)
+            for fault in faults
+        ),
     )
 
 
-def _table(token: Token, lines: list[str], where: str, faults: list[WikiError]) -> Table:
+@lru_cache(maxsize=512)
+def _read(body: str) -> tuple[tuple[Section, ...], tuple[_Fault, ...]]:
+    """Sections and faults of a text; a check of the wiki reads every page more than once."""
+    lines = body.split("\n")
+    tokens = _parser().parse(body)
+    faults: list[_Fault] = []
+    tables = [
+        _table(token, lines, faults) for token in tokens if token.type == "table_open" and token.map
+    ]
+    faults.extend(_lost_tables(tokens, lines))
+    return tuple(_sections(tokens, lines, tables)), tuple(faults)
+
+
+def _table(token: Token, lines: list[str], faults: list[_Fault]) -> Table:
     start, end = token.map or [0, 0]
     header = split_cells(lines[start])
     rows = []
@@ -149,16 +168,16 @@ def _table(token: Token, lines: list[str], where: str, faults: list[WikiError]) 
             rows.append(Row(number + 1, cells))
             continue
         faults.append(
-            WikiError(
+            _Fault(
+                number + 1,
                 f"table row has {len(cells)} cells, its header has {len(header)}",
-                where=f"{where}:{number + 1}",
-                remedy=r"add or remove cells; write a pipe inside a cell as \|",
+                r"add or remove cells; write a pipe inside a cell as \|",
             )
         )
     return Table(start + 1, header, tuple(rows))
 
 
-def _lost_tables(tokens: list[Token], lines: list[str], where: str) -> list[WikiError]:
+def _lost_tables(tokens: list[Token], lines: list[str]) -> list[_Fault]:
     """Paragraphs that were meant as a table but that Markdown does not read as one."""
     faults = []
     for token in tokens:
@@ -170,10 +189,10 @@ def _lost_tables(tokens: list[Token], lines: list[str], where: str) -> list[Wiki
         if not rows or (len(rows) == 1 and len(_PIPE.findall(lines[first])) < 3):  # noqa: PLR2004
             continue
         faults.append(
-            WikiError(
+            _Fault(
+                first + 1,
                 "table without a header and a delimiter row of as many cells",
-                where=f"{where}:{first + 1}",
-                remedy="put '|---|---|…' below the header, one part for each column, "
+                "put '|---|---|…' below the header, one part for each column, "
                 "and no blank line between rows",
             )
         )

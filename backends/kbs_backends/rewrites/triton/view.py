@@ -9,7 +9,7 @@ import libcst as cst
 import msgspec
 
 from kbs_backends.rewrites.base import NotApplicableError
-from kbs_backends.variants.python_scan import Tree, decorator_call, is_jit, parse
+from kbs_backends.variants.python_scan import Tree, children_of, decorator_call, is_jit, parse
 
 
 class Launch:
@@ -176,7 +176,7 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         here = stack.pop()
         yield here
-        stack.extend(reversed(here.children))
+        stack.extend(reversed(children_of(here)))
 
 
 def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | None:
@@ -199,7 +199,7 @@ def names_in(node: cst.CSTNode) -> set[str]:
         elif isinstance(here, cst.Attribute | cst.Arg):
             stack.append(here.value)
         else:
-            stack.extend(here.children)
+            stack.extend(children_of(here))
     return found
 
 
