@@ -18,7 +18,7 @@ from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena, Placement, same_bits
 from kbs_backends.device.decoys import Decoys, explains
 from kbs_backends.device.live import LiveWorker
-from kbs_backends.device.messages import CallOnce, Method
+from kbs_backends.device.messages import CallOnce, Done, Method, Seen, WatchMode
 from kbs_backends.device.refusal import Refusal, claimed
 from kbs_backends.device.task import LoadedTask, Values
 from kbs_backends.device.verdicts import History, judge
@@ -39,6 +39,8 @@ class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The owner's clock, from opening the gate to the answer."""
     difference: Difference | None
     """None where comparing is switched off."""
+    seen: Seen | None = None
+    """Of a watched call: what the worker says that it did."""
 
 
 class ArmState:
@@ -85,8 +87,8 @@ class Caller:
         def fill() -> Decoys | None:
             return arm.arena.plant(placement, self._hidden)
 
-        _, device_ns, host_ns = self._run(arm, call, fill, first=False)
-        return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=None)
+        _, done, host_ns = self._run(arm, call, fill, first=False)
+        return CallFacts(device_ns=done.device_ns, host_ns=host_ns, difference=None)
 
     def call(
         self,
@@ -96,6 +98,7 @@ class Caller:
         method: Method = "cuda_event",
         timed: bool = False,
         repeated: bool = False,
+        watch: WatchMode = "",
     ) -> CallFacts:
         """One call on these values; Refusal when the candidate is at fault.
 
@@ -104,7 +107,7 @@ class Caller:
         self.settle(arm)
         placement = arm.arena.place()
         scalars = {n: v for n, v in values.inputs.items() if n not in placement.views}
-        call = self._message(placement, scalars, method)
+        call = self._message(placement, scalars, method, watch=watch)
         first, arm.called = not arm.called, True
         poison: dict[str, torch.Tensor] = {}
 
@@ -113,7 +116,7 @@ class Caller:
             poison.update(self._poison(arm, placement, plausible=not repeated))
             return arm.arena.plant(placement, self._hidden)
 
-        decoys, device_ns, host_ns = self._run(arm, call, fill, first=first, flush=timed)
+        decoys, done, host_ns = self._run(arm, call, fill, first=first, flush=timed)
         outputs = {name: placement.views[name].clone() for name in self._task.outputs}
         arm.last = (placement, outputs)
         if first and not arm.trusted:
@@ -124,7 +127,9 @@ class Caller:
             if decoys is not None and refusal.code in _MAYBE_EARLY:
                 self._computed_ahead(arm, values, placement, outputs, decoys, refusal)
             raise
-        return CallFacts(device_ns=device_ns, host_ns=host_ns, difference=difference)
+        return CallFacts(
+            device_ns=done.device_ns, host_ns=host_ns, difference=difference, seen=done.seen
+        )
 
     def settle(self, arm: ArmState) -> None:
         """Look again at the outputs of the last call: nothing may have written since."""
@@ -132,12 +137,18 @@ class Caller:
             raise Refusal("late_write", "an output changed after its call was done")
 
     def _message(
-        self, placement: Placement, scalars: dict[str, Any], method: Method, *, empty: bool = False
+        self,
+        placement: Placement,
+        scalars: dict[str, Any],
+        method: Method,
+        *,
+        empty: bool = False,
+        watch: WatchMode = "",
     ) -> CallOnce:
         self._gate += 1
         return CallOnce(
             gate=self._gate, tensors=placement.tensors, scalars=scalars, order=self._task.order,
-            method=method, empty=empty,
+            method=method, empty=empty, watch=watch,
         )  # fmt: skip
 
     def _run(
@@ -148,7 +159,7 @@ class Caller:
         *,
         first: bool,
         flush: bool = False,
-    ) -> tuple[Decoys | None, float, float]:
+    ) -> tuple[Decoys | None, Done, float]:
         side, worker = self._side, arm.worker
         queued = side.queues_launches and call.method == "cuda_event"
         worker.arm(call, first=first, waits_for_launch=queued)
@@ -170,7 +181,7 @@ class Caller:
             host_ns = max(host_ns - starved, min(host_ns, done.device_ns))
         if done.fault and not {"exact_metadata", "raw_bytes"} & self._off:
             raise claimed(done.fault, done.detail)
-        return decoys, done.device_ns, host_ns
+        return decoys, done, host_ns
 
     def _computed_ahead(
         self,

@@ -14,6 +14,10 @@ from kbs_engine.vocabulary import Language
 
 Method = Literal["cuda_event", "host_time", "do_bench"]
 
+WatchMode = Literal["", "count", "refuse", "skip"]
+"""What a call is watched for: nothing; its launches and library operations; the same with
+library operations failing; the same with its own launches doing nothing."""
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one candidate may take."""
@@ -114,6 +118,7 @@ class CallOnce(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
     method: Method = "cuda_event"
     empty: bool = False
     """Call nothing: measures what the clocks themselves take."""
+    watch: WatchMode = ""
 
 
 class Inspect(msgspec.Struct, frozen=True, kw_only=True, tag="inspect"):
@@ -151,6 +156,17 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True, tag="launched"):
     gate: int
 
 
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """Worker: what a watched call did. A claim."""
+
+    launched: tuple[str, ...] = ()
+    """Triton kernels of the candidate."""
+    operations: tuple[str, ...] = ()
+    """Operations of libraries, such as ``aten::mul``."""
+    defined: tuple[str, ...] = ()
+    """Triton kernels that the candidate defines, launched or not."""
+
+
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Worker: the call and the whole device are done."""
 
@@ -160,6 +176,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     fault: str = ""
     """A reason code about what the call returned; empty when nothing is wrong."""
     detail: str = ""
+    seen: Seen | None = None
+    """Of a watched call."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, tag="state"):

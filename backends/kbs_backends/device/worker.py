@@ -29,6 +29,7 @@ from kbs_backends.device.messages import (
     ToWorker,
     Up,
 )  # fmt: skip
+from kbs_backends.device.own_work import Watched
 from kbs_backends.device.state import Snapshot
 from kbs_backends.device.wire import Channel, ClosedError
 
@@ -125,8 +126,9 @@ class _Server:
             prepared = _nothing
         else:
             prepared = callee.prepare({name: values[name] for name in message.order})
+        watched = Watched(prepared, message.watch) if message.watch else None
         value, device_ns = side.timed(
-            prepared, message.gate, method=message.method,
+            watched or prepared, message.gate, method=message.method,
             channel=self._channel, wait=self._wait,
         )  # fmt: skip
         if message.empty:
@@ -138,7 +140,8 @@ class _Server:
         except returned.BadReturnError as bad:
             return Done(gate=message.gate, device_ns=device_ns, fault=bad.code, detail=str(bad))
         side.finish()
-        return Done(gate=message.gate, device_ns=device_ns)
+        seen = watched.seen() if watched else None
+        return Done(gate=message.gate, device_ns=device_ns, seen=seen)
 
 
 def _nothing() -> None:
