@@ -39,6 +39,8 @@ _SIGNALS = {
     signal.SIGXCPU: ("hung", "the limit of CPU time is used up"),
     signal.SIGSYS: ("sandbox_violation", "a system call that is never allowed"),
 }
+COMPILED_LANGUAGES = ("cuda-cpp", "cutlass")
+"""Languages whose sources become a library before a worker loads them."""
 LAUNCH_WAIT_S = 0.005
 """How long a shut gate waits for the launches of a call to be queued."""
 
@@ -60,6 +62,8 @@ class LiveWorker:
         )
         watch.add(self._watched)
         self._ended = False
+        self._compiles = True
+        """Whether the first call may hold a compiler."""
         up = self._expect(Up, 30.0)
         self.isolation = up.isolation
         for fd in self.channel.take_fds():
@@ -81,8 +85,10 @@ class LiveWorker:
 
     def load(self, message: Load) -> tuple[str, ...]:
         """Load the candidate; the names of the arguments that it takes."""
+        self._compiles = message.language not in COMPILED_LANGUAGES
         self._send(message)
-        return self._expect(Loaded, self.limits.load_s).arguments
+        answer = self._receive(self.limits.load_s, idle_s=self.limits.idle_s)
+        return self._of_kind(answer, Loaded).arguments
 
     def arm(self, call: CallOnce, *, first: bool, waits_for_launch: bool) -> None:
         """Send a call up to its shut gate."""
@@ -93,11 +99,16 @@ class LiveWorker:
             self._await_launch(call.gate)
 
     def done(self, gate: int, *, first: bool) -> Done:
-        """Wait for the end of the call that was released."""
-        limit = self.limits.load_s if first else self.limits.call_s
-        answer: Any = self._receive(limit)
+        """Wait for the end of the call that was released.
+
+        Only what comes before a first call's launches can be a compiler.
+        """
+        if first and self._compiles:
+            answer: Any = self._receive(self.limits.load_s, idle_s=self.limits.idle_s)
+        else:
+            answer = self._receive(self.limits.call_s)
         if isinstance(answer, Launched):
-            answer = self._receive(limit)
+            answer = self._receive(self.limits.call_s)
         if isinstance(answer, Done) and answer.gate == gate:
             return answer
         raise Refusal("forged_result", f"{type(answer).__name__} in place of a result")
@@ -174,14 +185,16 @@ class LiveWorker:
             raise self._obituary() from None
 
     def _expect(self, kind: type[M], timeout_s: float) -> M:
-        answer = self._receive(timeout_s)
+        return self._of_kind(self._receive(timeout_s), kind)
+
+    def _of_kind(self, answer: Any, kind: type[M]) -> M:
         if not isinstance(answer, kind):
             raise Refusal("forged_result", f"{type(answer).__name__} in place of an answer")
         return answer
 
-    def _receive(self, timeout_s: float) -> Any:
+    def _receive(self, timeout_s: float, *, idle_s: float | None = None) -> Any:
         try:
-            answer = self._watch.receive(self._watched, timeout_s)
+            answer = self._watch.receive(self._watched, timeout_s, idle_s=idle_s)
         except GoneError:
             raise self._obituary() from None
         self._offences()

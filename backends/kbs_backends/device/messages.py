@@ -23,9 +23,11 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one candidate may take."""
 
     load_s: float = 180.0
-    """Wall seconds for loading and for the first call, in which compilers may run."""
+    """Wall seconds for loading and, where the language compiles then, for the first call."""
+    idle_s: float = 20.0
+    """So long may a process do nothing within ``load_s``: a compiler uses the processor."""
     call_s: float = 20.0
-    """Wall seconds for one later call."""
+    """Wall seconds for a call once everything is compiled."""
     cpu_s: int = 1800
     memory_bytes: int = 16 << 30
     """Host memory on top of what an idle worker holds."""

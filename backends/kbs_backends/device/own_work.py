@@ -43,6 +43,11 @@ class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.names: list[str] = []
         self._refuse = refuse
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: to be skipped, torch's compiler would be imported first, for seconds."""
+        return False
+
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
@@ -142,7 +147,7 @@ def _name(kernel: Any) -> str:
 def _defined() -> tuple[str, ...]:
     """Names of Triton kernels that the candidate defines."""
     kinds = tuple(_kinds())
-    found = [one for one in gc.get_objects() if isinstance(one, kinds)]
+    found = [one for one in gc.get_objects() if type(one) in kinds]
     return tuple(sorted(_name(one) for one in found if not _of_triton(one)))
 
 

@@ -57,6 +57,26 @@ def waited_ns(pid: int) -> float:
         return 0.0
 
 
+def busy_seconds(pids: frozenset[int]) -> float:
+    """Processor time of processes and of children that they waited for.
+
+    With main threads' waits for a processor: it stands still only while nothing is done, also
+    on a loaded machine.
+    """
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError):
+            text = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace")
+            words = text.rpartition(")")[2].split()
+            ticks += sum(int(word) for word in words[11:15])  # utime, stime, cutime, cstime
+    return ticks / os.sysconf("SC_CLK_TCK") + sum(waited_ns(pid) for pid in pids) / 1e9
+
+
+def reads_disk(pids: frozenset[int]) -> bool:
+    """Whether one of the processes waits for a disk (state D)."""
+    return any((_status(pid) or ("", 0))[0] == "D" for pid in pids)
+
+
 def folder_bytes(folder: Path) -> int:
     """Bytes that the files below a folder take; what vanishes meanwhile counts nothing."""
     total = 0
