@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbs_backends.device import proc
 from kbs_backends.device.accelerators import ArenaHandle
+from kbs_backends.device.census import Census
 from kbs_backends.device.messages import (
     Armed,
     Attach,
@@ -64,6 +65,7 @@ class LiveWorker:
         self._ended = False
         self._compiles = True
         """Whether the first call may hold a compiler."""
+        self._census = Census(self.pid)
         up = self._expect(Up, 30.0)
         self.isolation = up.isolation
         for fd in self.channel.take_fds():
@@ -85,6 +87,7 @@ class LiveWorker:
 
     def load(self, message: Load) -> tuple[str, ...]:
         """Load the candidate; the names of the arguments that it takes."""
+        self._census = Census(self.pid)
         self._compiles = message.language not in COMPILED_LANGUAGES
         self._send(message)
         answer = self._receive(self.limits.load_s, idle_s=self.limits.idle_s)
@@ -118,6 +121,7 @@ class LiveWorker:
         if self._watched.supervisor:
             self._watched.supervisor.may_fork = False
         self._no_children()
+        self._census.first_call_is_over()
 
     def inspect(self, *, threads: bool = True, state: bool = True) -> None:
         """Refusal when the candidate left threads, processes or changed state behind."""
@@ -129,6 +133,8 @@ class LiveWorker:
             raise Refusal("patched_harness", ", ".join(now.patched))
         if threads and now.threads:
             raise Refusal("thread_left", ", ".join(now.threads))
+        if threads:
+            self._census.look()
         if state and now.changed:
             raise Refusal("state_changed", ", ".join(now.changed))
 

@@ -40,6 +40,23 @@ def thread_count(pid: int) -> int:
     return len(_listing(Path(f"/proc/{pid}/task")))
 
 
+def threads(pid: int) -> dict[int, str]:
+    """Id and name of every thread of a process; empty when it is gone."""
+    found = {}
+    for task in _listing(Path(f"/proc/{pid}/task")):
+        with contextlib.suppress(OSError, ValueError):
+            found[int(task.name)] = (task / "comm").read_text(errors="replace").strip()
+    return found
+
+
+def ran_ns(pid: int, thread: int) -> float:
+    """Nanoseconds that one thread has run (sched-stats.rst); 0 where nothing tells."""
+    try:
+        return float(Path(f"/proc/{pid}/task/{thread}/schedstat").read_text("ascii").split()[0])
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
 def resident_bytes(pid: int) -> int:
     """Resident memory of a process; 0 when it is gone."""
     try:
