@@ -78,8 +78,8 @@ DEFENCES: Final[dict[str, Defence]] = _defences(
     resource_limits     | structure | limits on time, memory, file size, processes; killed as a group
     sandbox             | switch    | no network, no reading of the harness, no signals to other processes
     no_reference        | structure | no expected value ever enters the process of a candidate
-    work_inventory      | not built | kernels of the profile that come from libraries are named and counted
-    no_fallback         | not built | the candidate runs again with library operations failing
+    work_inventory      | switch    | where libraries are forbidden, a call whose own launches do nothing must fail; else they are named
+    no_fallback         | switch    | where libraries are forbidden, the candidate runs again with library operations failing
     task_dummies        | switch    | zeros, ones, a copied input and a mean must fail the task
     task_quality        | structure | a task with constant, empty or non-finite expected values is refused
     pinned_task         | structure | inputs and outputs come from the reference, never from the candidate
@@ -149,7 +149,7 @@ _INTEGRITY = _reasons(
     forged_result          | result_channel      | something was written into the result channel that is no answer | leave file descriptors alone
     reference_used         | no_reference        | the candidate imported the reference or the harness | compute the result
     fallback_to_reference  | no_fallback         | the result came from a library operation, not from the candidate's kernel | launch a kernel of your own, or permit libraries in the task
-    library_only           | work_inventory      | all measured work ran in library kernels | launch a kernel of your own, or permit libraries in the task
+    library_only           | no_fallback         | all work was done by library operations | launch a kernel of your own, or permit libraries in the task
     decoy_kernel           | work_inventory      | the candidate's kernel ran and its output is not the result | use the kernel's output
     sandbox_violation      | sandbox             | a forbidden operation: network, signal, reading of the harness | do not do that
     wrote_too_much         | resource_limits     | the candidate wrote more to disk than it may | write nothing

@@ -117,6 +117,25 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """The output with the largest error."""
 
 
+class OwnWork(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose kernels did the work, as far as it can be known.
+
+    ``launched`` and ``operations`` are seen inside the candidate's process and so are its claim;
+    ``without_libraries`` is a result that was compared.
+    """
+
+    launched: tuple[str, ...] = ()
+    """Triton kernels of the candidate that one call launched."""
+    operations: tuple[str, ...] = ()
+    """Library operations that the call made, such as ``aten::mul``; moving data is none."""
+    linked: tuple[str, ...] = ()
+    """Functions of libraries that a compiled kernel calls."""
+    without_libraries: bool | None = None
+    """Whether the result was right while library operations failed; None: not asked for."""
+    why_not: str = ""
+    """Why nothing could be seen."""
+
+
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of Check."""
 
@@ -132,6 +151,8 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     """Codes of static rules: a warning layer only."""
     elapsed_s: float | None = None
+    work: OwnWork | None = None
+    """Whose kernels did the work; None where it was not looked at."""
 
     def __post_init__(self) -> None:
         """Passed means rounds that all hold and no reason."""

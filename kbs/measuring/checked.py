@@ -24,6 +24,7 @@ def check_json(
         "rounds": msgspec.to_builtins(checked.rounds),
         "warnings": [*checked.warnings, *notes],
         "elapsed_s": checked.elapsed_s,
+        "work": msgspec.to_builtins(checked.work),
         "kernel": {
             "name": subject.source.name,
             "language": subject.source.language,

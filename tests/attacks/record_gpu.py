@@ -27,7 +27,7 @@ from kbs_engine.jobs import Probe
 from kbs_engine.results import Machine, read
 from kbs_ingest.wiki.load import load_wiki
 from tests.attacks.manifest import SMALL_DIMS, TWIN_TASKS, TWINS, Attack, attacks, needs_gpu
-from tests.attacks.recording import Recording, Row, load
+from tests.attacks.recording import Recording, Row, load, scrubbed, without_paths
 from tests.attacks.suite import FASTER_ON_HOST, TIGHT, Bench, Outcome, failure_of
 
 FASTER_ON_GPU = 0.05
@@ -125,8 +125,8 @@ class _Recorder:
 
     def _keep(self, name: str, kind: str, outcomes: list[Outcome], wrong: str | None) -> None:
         self._rows[name] = Row(
-            id=name, kind=kind, outcomes=tuple(outcomes), wrong=wrong or "",
-            date=time.strftime("%Y-%m-%d", time.gmtime()),
+            id=name, kind=kind, outcomes=tuple(scrubbed(one) for one in outcomes),
+            wrong=without_paths(wrong or ""), date=time.strftime("%Y-%m-%d", time.gmtime()),
         )  # fmt: skip
         self._wrong += wrong is not None
         sys.stdout.write(f"{name}: {wrong or outcomes[0].code}\n")

@@ -1,5 +1,6 @@
 """Recorded outcomes of the suite on one machine."""
 
+import re
 from pathlib import Path
 
 import msgspec
@@ -9,6 +10,16 @@ from tests.attacks.suite import Outcome
 
 SCHEMA_VERSION = 1
 FOLDER = Path(__file__).resolve().parent / "recorded"
+
+
+FOLDERS = re.compile(r"(?<![\w./])/(?!(?:dev|proc)/)(?:[\w.+-]+/)+")
+"""Folders of a machine: /dev and /proc are the same on all."""
+TEMPORARY = re.compile(r"\b(?:kbs-device|worker|task)-[\w]{6,}/?")
+
+
+def without_paths(text: str) -> str:
+    """A detail as it may be published: files by their names, no folder of the machine."""
+    return TEMPORARY.sub("", FOLDERS.sub("", text))
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +44,11 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """What the machine is called in the table."""
         return "host" if self.machine.device == "host" else self.machine.gpu
+
+
+def scrubbed(outcome: Outcome) -> Outcome:
+    """The outcome without folders of the machine that it was seen on."""
+    return msgspec.structs.replace(outcome, detail=without_paths(outcome.detail))
 
 
 def load(path: Path) -> Recording:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.attacks.manifest import attacks
 from tests.attacks.page import PAGE, page
-from tests.attacks.recording import recordings
+from tests.attacks.recording import recordings, without_paths
 
 
 def test_the_page_is_generated():
@@ -24,3 +24,20 @@ def test_recorded_rows_are_those_of_the_manifest(recording):
             assert row.id in known
         if row.kind == "twin":
             assert len(row.outcomes) >= 3
+
+
+@pytest.mark.parametrize("recording", recordings(), ids=lambda r: r.name)
+def test_a_recording_names_no_folder_of_its_machine(recording):
+    told = [outcome.detail for row in recording.rows for outcome in row.outcomes]
+    assert [detail for detail in told if detail != without_paths(detail)] == []
+
+
+def test_folders_are_left_out_and_names_stay():
+    detail = (
+        "/home/me/kbs-device-zfnk56xk/worker-3ibtctmx/k.py:19: cannot open /dev/shm/x in ref.py"
+    )
+    assert without_paths(detail) == "k.py:19: cannot open /dev/shm/x in ref.py"
+    assert without_paths("denied: '/tmp/kbs-device-zfnk56x") == "denied: '"
+    assert without_paths("5 of 10/20 elements, 1e-05 * |expected|") == (
+        "5 of 10/20 elements, 1e-05 * |expected|"
+    )

@@ -18,7 +18,7 @@ from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena, Placement, same_bits
 from kbs_backends.device.decoys import Decoys, explains
 from kbs_backends.device.live import LiveWorker
-from kbs_backends.device.messages import CallOnce, Done, Method, Trial
+from kbs_backends.device.messages import CallOnce, Done, Method, Seen, Trial, WatchMode
 from kbs_backends.device.refusal import Refusal, claimed
 from kbs_backends.device.task import LoadedTask, Values
 from kbs_backends.device.verdicts import History, judge
@@ -43,6 +43,8 @@ class CallFacts(msgspec.Struct, frozen=True, kw_only=True):
     """None where comparing is switched off."""
     returned: bool = False
     """Whether outputs were returned, and copied after the device's clock had stopped."""
+    seen: Seen | None = None
+    """Of a watched call: what the worker says that it did."""
 
     @property
     def host_ns(self) -> float:
@@ -62,7 +64,7 @@ class _Ran(NamedTuple):
         """With what the comparison found."""
         return CallFacts(
             device_ns=self.done.device_ns, stopped_ns=self.stopped_ns, whole_ns=self.whole_ns,
-            difference=difference, returned=self.done.returned,
+            difference=difference, returned=self.done.returned, seen=self.done.seen,
         )  # fmt: skip
 
 
@@ -125,6 +127,7 @@ class Caller:
         method: Method = "cuda_event",
         timed: bool = False,
         repeated: bool = False,
+        watch: WatchMode = "",
     ) -> CallFacts:
         """One call on these values; Refusal when the candidate is at fault.
 
@@ -133,7 +136,7 @@ class Caller:
         self.settle(arm)
         placement = arm.arena.place()
         scalars = {n: v for n, v in values.inputs.items() if n not in placement.views}
-        call = self._message(placement, scalars, method)
+        call = self._message(placement, scalars, method, watch=watch)
         first, arm.called = not arm.called, True
         poison: dict[str, torch.Tensor] = {}
 
@@ -167,11 +170,12 @@ class Caller:
         method: Method,
         *,
         trial: Trial | None = None,
+        watch: WatchMode = "",
     ) -> CallOnce:
         self._gate += 1
         return CallOnce(
             gate=self._gate, tensors=placement.tensors, scalars=scalars, order=self._task.order,
-            outputs=self._task.outputs, method=method, trial=trial,
+            outputs=self._task.outputs, method=method, trial=trial, watch=watch,
         )  # fmt: skip
 
     def _run(

@@ -12,9 +12,10 @@ from kbs_backends.device.calls import ArmState, Caller
 from kbs_backends.device.context import Bench, seconds_since
 from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.task import LoadedTask
+from kbs_backends.device.whose_work import note, whose_work
 from kbs_engine.errors import InputError
 from kbs_engine.jobs import Check
-from kbs_engine.results import Checked, Round
+from kbs_engine.results import Checked, OwnWork, Round
 
 MOST_UNUSABLE = 3
 """Rounds in a row that may be unusable before the task is refused."""
@@ -27,6 +28,7 @@ def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
     rounds: list[Round] = []
     reason, detail = None, ""
     notes: tuple[str, ...] = ()
+    work: OwnWork | None = None
     try:
         refuse_degenerate(bench, task)
         with contextlib.ExitStack() as stack:
@@ -35,8 +37,10 @@ def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
             caller = Caller(bench.side, task, bench.off)
             bench.fill(state, job.source, task, artifacts)
             _rounds(bench, task, caller, state, job.rounds, rounds)
+            library = artifacts.get(job.source.sha256)
+            work = whose_work(task, caller, state, job.source, library, bench.off)
             finish(bench, caller, state)
-            notes = tuple(state.notes)
+            notes = (*state.notes, *filter(None, (note(work),)))
     except Refusal as refusal:
         reason, detail = refusal.code, refusal.detail
     return Checked(
@@ -49,6 +53,7 @@ def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
         rounds=tuple(rounds),
         warnings=notes,
         elapsed_s=seconds_since(start),
+        work=work,
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kbs_backends.device import proc
 from kbs_backends.device.accelerators import ArenaHandle
+from kbs_backends.device.census import Census
 from kbs_backends.device.messages import (
     Armed,
     Attach,
@@ -41,6 +42,8 @@ _SIGNALS = {
     signal.SIGXCPU: ("hung", "the limit of CPU time is used up"),
     signal.SIGSYS: ("sandbox_violation", "a system call that is never allowed"),
 }
+COMPILED_LANGUAGES = ("cuda-cpp", "cutlass")
+"""Languages whose sources become a library before a worker loads them."""
 LAUNCH_WAIT_S = 0.005
 """How long a shut gate waits for the launches of a call to be queued."""
 
@@ -70,6 +73,9 @@ class LiveWorker:
         )
         watch.add(self._watched)
         self._ended = False
+        self._compiles = True
+        """Whether the first call may hold a compiler."""
+        self._census = Census(self.pid)
         up = self._expect(Up, 30.0)
         self.isolation = up.isolation
         for fd in self.channel.take_fds():
@@ -91,8 +97,11 @@ class LiveWorker:
 
     def load(self, message: Load) -> tuple[str, ...]:
         """Load the candidate; the names of the arguments that it takes."""
+        self._census = Census(self.pid)
+        self._compiles = message.language not in COMPILED_LANGUAGES
         self._send(message)
-        return self._expect(Loaded, self.limits.load_s).arguments
+        answer = self._receive(self.limits.load_s, idle_s=self.limits.idle_s)
+        return self._of_kind(answer, Loaded).arguments
 
     def arm(self, call: CallOnce, *, first: bool, waits_for_launch: bool) -> None:
         """Send a call up to its shut gate."""
@@ -103,14 +112,19 @@ class LiveWorker:
             self._await_launch(call.gate)
 
     def done(self, gate: int, *, first: bool) -> Ended:
-        """Wait for the end of the call that was released."""
-        limit = self.limits.load_s if first else self.limits.call_s
-        answer: Any = self._receive(limit)
+        """Wait for the end of the call that was released.
+
+        Only what comes before a first call's launches can be a compiler.
+        """
+        if first and self._compiles:
+            answer: Any = self._receive(self.limits.load_s, idle_s=self.limits.idle_s)
+        else:
+            answer = self._receive(self.limits.call_s)
         if isinstance(answer, Launched):
-            answer = self._receive(limit)
+            answer = self._receive(self.limits.call_s)
         stopped_ns = time.perf_counter_ns()
         if isinstance(answer, Stopped) and answer.gate == gate:
-            answer = self._receive(limit)
+            answer = self._receive(self.limits.call_s)
             if isinstance(answer, Done) and answer.gate == gate:
                 return Ended(answer, stopped_ns)
         raise Refusal("forged_result", f"{type(answer).__name__} in place of a result")
@@ -120,6 +134,7 @@ class LiveWorker:
         if self._watched.supervisor:
             self._watched.supervisor.may_fork = False
         self._no_children()
+        self._census.first_call_is_over()
 
     def inspect(self, *, threads: bool = True, state: bool = True) -> None:
         """Refusal when the candidate left threads, processes or changed state behind."""
@@ -131,6 +146,8 @@ class LiveWorker:
             raise Refusal("patched_harness", ", ".join(now.patched))
         if threads and now.threads:
             raise Refusal("thread_left", ", ".join(now.threads))
+        if threads:
+            self._census.look()
         if state and now.changed:
             raise Refusal("state_changed", ", ".join(now.changed))
 
@@ -187,14 +204,16 @@ class LiveWorker:
             raise self._obituary() from None
 
     def _expect(self, kind: type[M], timeout_s: float) -> M:
-        answer = self._receive(timeout_s)
+        return self._of_kind(self._receive(timeout_s), kind)
+
+    def _of_kind(self, answer: Any, kind: type[M]) -> M:
         if not isinstance(answer, kind):
             raise Refusal("forged_result", f"{type(answer).__name__} in place of an answer")
         return answer
 
-    def _receive(self, timeout_s: float) -> Any:
+    def _receive(self, timeout_s: float, *, idle_s: float | None = None) -> Any:
         try:
-            answer = self._watch.receive(self._watched, timeout_s)
+            answer = self._watch.receive(self._watched, timeout_s, idle_s=idle_s)
         except GoneError:
             raise self._obituary() from None
         self._offences()

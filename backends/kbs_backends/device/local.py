@@ -15,6 +15,7 @@ import msgspec
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.floors import with_floor
 from kbs_backends.device.gpus import choose_kind
+from kbs_backends.device.live import COMPILED_LANGUAGES
 from kbs_backends.device.messages import Limits
 from kbs_backends.device.outside import Outside
 from kbs_backends.device.owner_client import Owner
@@ -43,9 +44,6 @@ from kbs_engine.results import Checked, Compiled, Counted, Machine, Timed, read
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-COMPILED_LANGUAGES = ("cuda-cpp", "cutlass")
-"""Languages whose sources become a library before a worker loads them."""
 
 
 class LocalDevice:

@@ -16,14 +16,20 @@ Method = Literal["cuda_event", "host_time", "do_bench"]
 Trial = Literal["in_place", "returned"]
 """How a call of the harness's own gives its outputs: where they belong, or as new tensors."""
 
+WatchMode = Literal["", "count", "refuse", "skip"]
+"""What a call is watched for: nothing; its launches and library operations; the same with
+library operations failing; the same with its own launches doing nothing."""
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """What one candidate may take."""
 
     load_s: float = 180.0
-    """Wall seconds for loading and for the first call, in which compilers may run."""
+    """Wall seconds for loading and, where the language compiles then, for the first call."""
+    idle_s: float = 20.0
+    """So long may a process do nothing within ``load_s``: a compiler uses the processor."""
     call_s: float = 20.0
-    """Wall seconds for one later call."""
+    """Wall seconds for a call once everything is compiled."""
     cpu_s: int = 1800
     memory_bytes: int = 16 << 30
     """Host memory on top of what an idle worker holds."""
@@ -116,6 +122,7 @@ class CallOnce(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
     method: Method = "cuda_event"
     trial: Trial | None = None
     """Not the candidate but the harness's own call: measures what the clocks themselves take."""
+    watch: WatchMode = ""
 
 
 class Inspect(msgspec.Struct, frozen=True, kw_only=True, tag="inspect"):
@@ -159,6 +166,17 @@ class Stopped(msgspec.Struct, frozen=True, kw_only=True, tag="stopped"):
     gate: int
 
 
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """Worker: what a watched call did. A claim."""
+
+    launched: tuple[str, ...] = ()
+    """Triton kernels of the candidate."""
+    operations: tuple[str, ...] = ()
+    """Operations of libraries, such as ``aten::mul``."""
+    defined: tuple[str, ...] = ()
+    """Triton kernels that the candidate defines, launched or not."""
+
+
 class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Worker: the call and the whole device are done."""
 
@@ -170,6 +188,8 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     detail: str = ""
     returned: bool = False
     """Whether outputs were returned and copied, in place of written where they belong."""
+    seen: Seen | None = None
+    """Of a watched call."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, tag="state"):

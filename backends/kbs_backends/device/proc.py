@@ -40,6 +40,23 @@ def thread_count(pid: int) -> int:
     return len(_listing(Path(f"/proc/{pid}/task")))
 
 
+def threads(pid: int) -> dict[int, str]:
+    """Id and name of every thread of a process; empty when it is gone."""
+    found = {}
+    for task in _listing(Path(f"/proc/{pid}/task")):
+        with contextlib.suppress(OSError, ValueError):
+            found[int(task.name)] = (task / "comm").read_text(errors="replace").strip()
+    return found
+
+
+def ran_ns(pid: int, thread: int) -> float:
+    """Nanoseconds that one thread has run (sched-stats.rst); 0 where nothing tells."""
+    try:
+        return float(Path(f"/proc/{pid}/task/{thread}/schedstat").read_text("ascii").split()[0])
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
 def resident_bytes(pid: int) -> int:
     """Resident memory of a process; 0 when it is gone."""
     try:
@@ -55,6 +72,26 @@ def waited_ns(pid: int) -> float:
         return float(Path(f"/proc/{pid}/schedstat").read_text("ascii").split()[1])
     except (OSError, IndexError):
         return 0.0
+
+
+def busy_seconds(pids: frozenset[int]) -> float:
+    """Processor time of processes and of children that they waited for.
+
+    With main threads' waits for a processor: it stands still only while nothing is done, also
+    on a loaded machine.
+    """
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError):
+            text = Path(f"/proc/{pid}/stat").read_text("ascii", errors="replace")
+            words = text.rpartition(")")[2].split()
+            ticks += sum(int(word) for word in words[11:15])  # utime, stime, cutime, cstime
+    return ticks / os.sysconf("SC_CLK_TCK") + sum(waited_ns(pid) for pid in pids) / 1e9
+
+
+def reads_disk(pids: frozenset[int]) -> bool:
+    """Whether one of the processes waits for a disk (state D)."""
+    return any((_status(pid) or ("", 0))[0] == "D" for pid in pids)
 
 
 def folder_bytes(folder: Path) -> int:

@@ -103,6 +103,11 @@ class LoadedTask:
         return tuple(name for name in self.outputs if name not in self.reference.reads_outputs)
 
     @property
+    def libraries_permitted(self) -> bool:
+        """Whether library operations may do the work: ``libraries = False`` forbids it."""
+        return self.reference.libraries_permitted
+
+    @property
     def expected_from(self) -> str:
         """In which precision the expected values of timed calls are computed."""
         return self._expect_dtype or "own dtype"

@@ -16,6 +16,8 @@ from kbs_backends.device.wire import Channel, ClosedError, WireError
 
 TICK_S = 0.1
 """How often memory, files and children are looked at while waiting."""
+BUSY_S = 0.2
+"""Processor time by which a process shows that it works on."""
 
 
 class GoneError(Exception):
@@ -58,6 +60,23 @@ class Watched:
             raise Refusal("forked", f"{children} processes at once")
 
 
+class _Progress:
+    """Whether a process and what it started use the processor, or wait for a disk."""
+
+    def __init__(self, one: Watched) -> None:
+        self._one = one
+        self._since = time.monotonic()
+        self._busy_s = proc.busy_seconds(one.own())
+
+    def idle_s(self) -> float:
+        """For how long nothing has been done."""
+        own = self._one.own()
+        busy_s = proc.busy_seconds(own)
+        if abs(busy_s - self._busy_s) >= BUSY_S or proc.reads_disk(own):
+            self._since, self._busy_s = time.monotonic(), busy_s
+        return time.monotonic() - self._since
+
+
 class Watch:
     """All live workers of one owner."""
 
@@ -74,8 +93,8 @@ class Watch:
         if one in self._all:
             self._all.remove(one)
 
-    def receive(self, one: Watched, timeout_s: float) -> Any:
-        """The next message of ``one``.
+    def receive(self, one: Watched, timeout_s: float, *, idle_s: float | None = None) -> Any:
+        """The next message of ``one``; ``idle_s``: it may not do nothing for so long.
 
         Raises:
             Refusal: It takes too much, is silent for too long, or sends what is no message.
@@ -83,6 +102,7 @@ class Watch:
         """
         deadline = time.monotonic() + timeout_s
         looked = time.monotonic()
+        progress = None if idle_s is None else _Progress(one)
         try:
             while not one.channel.pending:
                 now = time.monotonic()
@@ -93,6 +113,8 @@ class Watch:
                 if time.monotonic() - looked >= TICK_S:
                     one.look()
                     looked = time.monotonic()
+                    if progress is not None and idle_s and progress.idle_s() > idle_s:
+                        raise Refusal("hung", f"no answer, and nothing was done for {idle_s:g} s")
             return one.channel.take(FromWorker)
         except WireError as problem:
             raise Refusal("forged_result", str(problem)) from problem

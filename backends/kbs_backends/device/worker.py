@@ -32,6 +32,7 @@ from kbs_backends.device.messages import (
     Trial,
     Up,
 )  # fmt: skip
+from kbs_backends.device.own_work import Watched
 from kbs_backends.device.state import Snapshot
 from kbs_backends.device.wire import Channel, ClosedError
 
@@ -127,8 +128,9 @@ class _Server:
             prepared = _trial(message.trial, [tensors[name][1] for name in message.outputs])
         else:
             prepared = callee.prepare({name: values[name] for name in message.order})
+        watched = Watched(prepared, message.watch) if message.watch else None
         value, device_ns = side.timed(
-            prepared, message.gate, method=message.method,
+            watched or prepared, message.gate, method=message.method,
             channel=self._channel, wait=self._wait,
         )  # fmt: skip
         self._channel.send(Stopped(gate=message.gate))
@@ -139,7 +141,8 @@ class _Server:
         except returned.BadReturnError as bad:
             return Done(gate=message.gate, device_ns=device_ns, fault=bad.code, detail=str(bad))
         side.finish()
-        return Done(gate=message.gate, device_ns=device_ns, returned=copied > 0)
+        seen = watched.seen() if watched else None
+        return Done(gate=message.gate, device_ns=device_ns, returned=copied > 0, seen=seen)
 
 
 def _trial(kind: Trial | None, places: list[torch.Tensor]) -> Callable[[], Any]:

@@ -31,7 +31,7 @@ _RECORD_HEADER = 4
 def launch_bounds(cubin: Path) -> dict[str, int]:
     """Threads per block that ``__launch_bounds__`` allows, of kernels that have one."""
     found = {}
-    for name, content in _sections(cubin.read_bytes()):
+    for name, content in sections(cubin.read_bytes()):
         if name.startswith(_PREFIX):
             threads = _max_threads(content)
             if threads is not None:
@@ -64,7 +64,7 @@ def _headers(data: bytes) -> Iterator[_Header]:
         yield _Header(word, kind, start, length)
 
 
-def _sections(data: bytes) -> Iterator[tuple[str, bytes]]:
+def sections(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Name and content of every section that has content."""
     for header in _headers(data):
         if header.kind != _NO_CONTENT:
@@ -92,10 +92,10 @@ def _records(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _register_counts(data: bytes) -> dict[str, int]:
     """Registers per thread by kernel."""
-    sections = dict(_sections(data))
-    symbols, words = sections.get(".symtab", b""), sections.get(".strtab", b"")
+    found_sections = dict(sections(data))
+    symbols, words = found_sections.get(".symtab", b""), found_sections.get(".strtab", b"")
     found = {}
-    for attribute, payload in _records(sections.get(".nv.info", b"")):
+    for attribute, payload in _records(found_sections.get(".nv.info", b"")):
         if attribute != _REGISTERS or len(payload) != 8:  # noqa: PLR2004 - index and count
             continue
         index, count = struct.unpack("<II", payload)

@@ -105,6 +105,11 @@ class Reference(Protocol):
         ...
 
     @property
+    def libraries_permitted(self) -> bool:
+        """Whether a kernel may leave the work to libraries; ``libraries = False`` forbids it."""
+        ...
+
+    @property
     def family(self) -> Family:
         """Declared ``family``, else seen from what the reference computes."""
         ...

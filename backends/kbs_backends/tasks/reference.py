@@ -128,6 +128,21 @@ class BoundReference:
         """Outputs that are inputs too; known once a round was prepared."""
         return self._reads or ()
 
+    @property
+    def libraries_permitted(self) -> bool:
+        """Whether a kernel may leave the work to libraries; ``libraries = False`` forbids it.
+
+        Raises:
+            InputError: ``libraries`` is neither True nor False.
+        """
+        declared = self._computation.declared("libraries")
+        if declared not in (None, True, False):
+            raise InputError(
+                f"libraries is {declared!r}", where=str(self.where),
+                remedy="write libraries = False where a kernel must do the work itself",
+            )  # fmt: skip
+        return bool(declared is not False)
+
     @cached_property
     def family(self) -> Family:
         """Declared ``family``, else seen."""

@@ -35,7 +35,7 @@ def honest(x, y):
 
 HONEST = "def run_kernel(x, y, **_):\n    honest(x, y)\n"
 
-LIMITS = Limits(load_s=30.0, call_s=3.0, memory_bytes=1 << 30, file_bytes=64 << 20,
+LIMITS = Limits(load_s=30.0, idle_s=3.0, call_s=3.0, memory_bytes=1 << 30, file_bytes=64 << 20,
                 folder_bytes=256 << 20, output_bytes=1 << 20)  # fmt: skip
 
 

@@ -127,3 +127,11 @@ def test_a_reference_that_fails_is_a_failure_with_a_remedy(rig):
     assert (
         "no content of hash" in rig.result(Check(source=rig.source(HONEST), task=missing)).failure
     )
+
+
+def test_a_check_tells_whose_kernels_did_the_work(rig):
+    checked = rig.check(HONEST, rounds=1)
+    assert "aten::exp" in checked.work.operations
+    assert checked.work.launched == ()
+    assert checked.work.without_libraries is None
+    assert any("no own kernel was seen" in warning for warning in checked.warnings)

@@ -11,6 +11,7 @@ from kbs_backends.languages import LANGUAGES, Call, prebuilt_library
 from kbs_backends.languages.ctypes_call import SolveCall
 from kbs_backends.languages.cubin import resources_in
 from kbs_backends.languages.isolated import compile_apart
+from kbs_backends.languages.linked import library_calls
 from kbs_backends.languages.machine_code import listings_of
 from kbs_engine.errors import InputError, KbsError, MeasurementError, UsageError
 from tests.conftest import ROOT
@@ -45,6 +46,22 @@ def test_every_cuda_kernel_compiles_and_has_machine_code(name, cache):
     assert in_cubin(built.files["cubin"]) == told(built.compiled.resources)
     listed = module.listings(source, "sm_90a", cache=cache).disassembled.functions
     assert {f.name for f in listed} == {row.kernel for row in built.compiled.resources}
+
+
+@needs_nvcc
+def test_calls_of_libraries_are_read_off_the_symbols(tmp_path, cache):
+    source = tmp_path / "k.cu"
+    body = 'extern "C" void solve(const float* x, int n) {{ {} }}\n'
+    source.write_text('extern "C" int cublasSgemmOf(const float*);\n'
+                      + body.format("if (n) cublasSgemmOf(x);"))  # fmt: skip
+    other = tmp_path / "plain.cu"
+    other.write_text("__global__ void k(const float* x) {}\n" + body.format("k<<<1, n>>>(x);"))
+    module = LANGUAGES["cuda-cpp"]
+    built = [module.compile(one, "sm_90a", cache=cache).library for one in (source, other)]
+    assert [library_calls(one) for one in built] == [("cublasSgemmOf",), ()]
+    cut = tmp_path / "cut.so"
+    cut.write_bytes(built[0].read_bytes()[:200])
+    assert library_calls(cut) == ()
 
 
 @needs_nvcc

@@ -157,6 +157,14 @@ def test_a_wrong_reference_is_told(tmp_path, text, words):
     assert refused.value.remedy
 
 
+def test_libraries_are_permitted_unless_the_reference_forbids_them(tmp_path):
+    text = SETUP + "def reference(x, out):\n    out.copy_(x * 2)\n"
+    assert load(tmp_path, text).libraries_permitted
+    assert not load(tmp_path, text + "libraries = False\n").libraries_permitted
+    with pytest.raises(InputError, match="libraries is 'none'"):
+        _ = load(tmp_path, text + "libraries = 'none'\n").libraries_permitted
+
+
 def test_wrong_dims_and_distributions_are_told(tmp_path):
     body = "def reference(x, **_): return x\n"
     with pytest.raises(InputError, match="wrong dims for setup: m is not one of its dims"):
