@@ -23,6 +23,7 @@ from kbs_engine.jobs import (
 from kbs_engine.loop.asks import JobsDone, RunJobs
 from kbs_engine.loop.ledger import Facts, Ledger, Steps
 from kbs_engine.results import ArmTimes, Checked, Compiled, Disassembled, Profiled, Timed, read
+from kbs_engine.run.claims import disbelieved
 from kbs_engine.timing import Comparison, compare, summary
 
 
@@ -90,6 +91,16 @@ def time_with(ledger: Ledger, facts: Facts, others: Sequence[Arm], what: str) ->
         return own
     facts.median_ns = median(own)
     return None
+
+
+def not_believed(ledger: Ledger, facts: Facts) -> ArmTimes | None:
+    """The version's arm as refused, where its claim of a gain over its rivals does not hold."""
+    if facts.timed is None:
+        return None
+    found = disbelieved(facts.timed, facts.source.sha256, ledger.settings.noise)
+    if not found[0]:
+        return None
+    return msgspec.structs.replace(facts.timed.arms[0], reason=found[0], detail=found[1])
 
 
 def median(arm: ArmTimes) -> float | None:

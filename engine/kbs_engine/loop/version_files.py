@@ -12,7 +12,7 @@ from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.plans import Skipped
 from kbs_engine.reports import correctness
-from kbs_engine.run.benches import build_bench
+from kbs_engine.run.benches import build_bench, claims_judged
 from kbs_engine.run.judged import MethodsFile, Ranked, VersionMethod
 from kbs_engine.run.records import Bench
 
@@ -66,7 +66,7 @@ def methods_file(
 
 def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
     """bench.json of a version, computed from its raw answers."""
-    return build_bench(
+    bench = build_bench(
         version=facts.number,
         name="champion",
         source_sha256=facts.source.sha256,
@@ -78,6 +78,7 @@ def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
         tunables=facts.source.tunables,
         switches=facts.source.switches,
     )
+    return claims_judged(bench, ledger.settings.noise)
 
 
 def write_measured(ledger: Ledger, facts: Facts) -> Steps:
