@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kbs_engine.adaptive import ProfilePlan
 from kbs_engine.jobs import (
     AnyJob,
     Arm,
@@ -149,6 +150,17 @@ def profile(ledger: Ledger, facts: Facts) -> Steps:
     job = ProfileJob(source=facts.source, task=ledger.task)
     (facts.profile,) = yield from run_jobs(ledger, [job], "counters", facts.number)
     facts.profiled = read(facts.profile, Profiled)
+
+
+def profile_again(ledger: Ledger, facts: Facts, plan: ProfilePlan) -> Steps:
+    """The second pass of the profiler; without it what the first one said stands."""
+    job = ProfileJob(
+        source=facts.source, task=ledger.task, sections=plan.sections, metrics=plan.metrics
+    )
+    what = "counters that separate the leading causes"
+    (result,) = yield from run_jobs(ledger, [job], what, facts.number, optional=True)
+    if result.value is not None and read(result, Profiled).report_sha256:
+        facts.second = result
 
 
 def _value(result: Result | None, kind: type[Any]) -> Any:
