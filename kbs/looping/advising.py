@@ -12,6 +12,8 @@ import msgspec
 
 from kbs.looping.evidence import evidence_note
 from kbs.looping.offers import offered
+from kbs.measuring.profiling import plan_second
+from kbs_engine.adaptive import ProfilePlan
 from kbs_engine.blobs import BlobStore
 from kbs_engine.diagnose import Diagnosed, Subject, diagnose
 from kbs_engine.errors import RefusedError
@@ -19,12 +21,13 @@ from kbs_engine.facts import Chip
 from kbs_engine.loop.asks import Advice, Advise, MarksRead
 from kbs_engine.loop.seeding import Place, seeds_for
 from kbs_engine.outcomes import dims_class
+from kbs_engine.passes import merge_passes
 from kbs_engine.placeholders import unknown_chip, with_placeholders
 from kbs_engine.profiles import Profile
 from kbs_engine.recommend import Options, recommend
 from kbs_engine.recommendations import KernelAdvice, Recommendation
 from kbs_engine.reports import ncu_details, ncu_summary, ncu_top
-from kbs_engine.results import Machine
+from kbs_engine.results import Machine, Profiled
 from kbs_engine.roofline import build_roofline
 from kbs_engine.roofs import Roofline
 from kbs_engine.rows import Call
@@ -78,7 +81,20 @@ def advise(ask: Advise, store: Store | None, blobs: BlobStore, marks: MarksRead)
         ),
         summary=ncu_summary(ask.version, profiles, diagnoses, why_not=why_not),
         details=ncu_details(ask.version, profiles, why_not=why_not),
+        next_pass=_next_pass(ask, store, items, profiles),
     )  # fmt: skip
+
+
+def _next_pass(
+    ask: Advise, store: Store | None, items: Sequence[Diagnosed], profiles: Sequence[Profile]
+) -> ProfilePlan | None:
+    """What a second pass of ncu would separate; None once it was made, or where nothing is."""
+    if store is None or not profiles or ask.second is not None:
+        return None
+    if ask.profile is None or ask.profile.mode != "ncu":
+        return None
+    plan = plan_second(items, profiles, store)
+    return None if plan.empty else plan
 
 
 def _assumed(row: Recommendation) -> Recommendation:
@@ -110,14 +126,22 @@ def platform_chip(store: Store | None, settings: Settings, machine: Machine) -> 
 
 
 def _profiles(ask: Advise, store: Store | None, blobs: BlobStore) -> tuple[Profile, ...]:
-    """The launches of the version's report; none without counters."""
-    if ask.profile is None or not ask.profile.report_sha256 or store is None:
+    """The launches of the version's passes, merged; none without counters."""
+    if store is None:
+        return ()
+    first = _launches(ask.profile, store, blobs)
+    second = _launches(ask.second, store, blobs)
+    return merge_passes(first, second) if second else first
+
+
+def _launches(found: Profiled | None, store: Store, blobs: BlobStore) -> tuple[Profile, ...]:
+    if found is None or not found.report_sha256:
         return ()
     from kbs_ingest.readers import read_report, report_vendor
 
     with tempfile.TemporaryDirectory(prefix="kbs-report-") as folder:
-        path = Path(folder) / (ask.profile.report_name or "profile.ncu-rep")
-        path.write_bytes(blobs.get(ask.profile.report_sha256))
+        path = Path(folder) / (found.report_name or "profile.ncu-rep")
+        path.write_bytes(blobs.get(found.report_sha256))
         return read_report(path, store.metric_map(report_vendor(path))).profiles
 
 

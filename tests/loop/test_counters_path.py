@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from kbs.looping.running import Wiring, wired
 from kbs.looping.world import WaitingForAgentError
 from kbs.looping.writing import Writer
 from kbs.measuring.options import TaskOptions
-from kbs_engine.jobs import TimingSettings
+from kbs_engine.jobs import ProfileJob, TimingSettings
 from kbs_engine.proposals import Candidate
 from tests.loop.standin import StandIn
 
@@ -89,6 +91,58 @@ def test_a_run_on_a_placeholder_passes_its_gate_and_is_marked(tmp_path, store):
     assert inspectors.audit is not None
     (fault,) = inspectors.audit([hypothesis])
     assert "9 TB/s" in fault.message, "a mark excuses what the run was given alone"
+
+
+class Narrow(Speeds):
+    """A profiler whose first pass knows what the basic sections know."""
+
+    def __init__(self, blobs, full: Path) -> None:
+        super().__init__(blobs, full)
+        self.jobs: list[ProfileJob] = []
+        rows = list(csv.reader(io.StringIO(full.read_text())))
+        kept = [i for i, name in enumerate(rows[0]) if not name.startswith(NOT_BASIC)]
+        out = io.StringIO()
+        csv.writer(out).writerows([[row[i] for i in kept if i < len(row)] for row in rows])
+        self.basic = blobs.put(out.getvalue())
+
+    def _value(self, job):
+        value = super()._value(job)
+        if not isinstance(job, ProfileJob):
+            return value
+        self.jobs.append(job)
+        if job.sections or job.metrics:
+            return value
+        return msgspec.structs.replace(value, report_sha256=self.basic)
+
+
+NOT_BASIC = ("smsp__average_warp", "smsp__pcsamp", "l1tex__", "lts__", "smsp__sass", "derived__")
+
+
+def test_a_second_pass_asks_for_what_separates_the_leading_causes(tmp_path, store):
+    run = begin(
+        SOFTMAX / "kernel.cu",
+        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
+        RunOptions(output=tmp_path / "run", iterations=1, proposer="agent",
+                   timing=TimingSettings(trials=20)),
+    )  # fmt: skip
+    device = Narrow(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"))
+    wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=store)
+    with run:
+        world = wired(run, run.state().settings, wiring)
+        with pytest.raises(WaitingForAgentError):
+            Driver(run, device, world, Writer(run), Quiet()).go()
+    device.close()
+    first, second = device.jobs
+    assert not first.sections
+    assert not first.metrics
+    assert second.sections or second.metrics
+    top = json.loads((run.root / "v0/ncu_top.json").read_text())
+    assert top["second"]["job_key"] == second.key
+    assert (run.root / "v0/profile.raw.csv").read_text() != (
+        run.root / "v0/profile_second.raw.csv"
+    ).read_text()
+    diagnoses = json.loads((run.root / "v0/request.json").read_text())["diagnoses"]
+    assert any(name.startswith(("l1_", "stall_")) for row in diagnoses for name in row["metrics"])
 
 
 @pytest.fixture(scope="module")

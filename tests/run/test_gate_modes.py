@@ -78,6 +78,18 @@ def test_a_kill_between_the_pointer_and_the_folder_is_finished(build):
     assert builder.run.version(1).root.is_dir()
 
 
+def test_a_gain_that_only_the_device_clock_saw_is_refused(build, monkeypatch):
+    builder = build()
+    builder.version(0)
+    builder.passed(0)
+    liar = texts.kernel(vector=True, block=256)
+    monkeypatch.setitem(answers.HIDDEN, sha256_of(liar), 33_000.0)
+    builder.version(1)
+    (told,) = reasons(check_version(builder.run, 1), "claims")
+    assert told.startswith("clock_mismatch: against")
+    assert "the host saw at most" in told
+
+
 def test_one_change_mode(build):
     builder = build(slots=1)
     builder.version(0)

@@ -10,6 +10,7 @@ from kbs_engine.gate.rules import (
     attribution,
     changed_kernel,
     citations,
+    claims,
     correctness,
     current_version,
     evidence,
@@ -35,7 +36,7 @@ from kbs_engine.gate.rules import (
 
 _IN_ORDER = (
     journal_chain, current_version, later_version, artifacts, unedited, order, correctness,
-    raw_samples, numbers, same_source, changed_kernel, fixed_settings, plan_budget, skips,
+    raw_samples, numbers, claims, same_source, changed_kernel, fixed_settings, plan_budget, skips,
     one_change, hypothesis, evidence, citations, opcodes, attribution, roofline_numbers,
     failed_version, state_numbers, gpu_budget, reports,
 )  # fmt: skip

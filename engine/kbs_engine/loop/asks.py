@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from kbs_engine.adaptive import ProfilePlan
 from kbs_engine.facts import Chip
 from kbs_engine.jobs import AnyJob, Result, SourceRef, Task
 from kbs_engine.loop.branching import Space, Trial
@@ -141,6 +142,8 @@ class Advise(Ask, frozen=True, kw_only=True, tag="advise"):
     machine: Machine
     counted: Counted | None
     profile: Profiled | None
+    second: Profiled | None = None
+    """The pass that an earlier answer asked for, where it was made."""
     time_ns: float
     applied: tuple[str, ...]
     """Methods that the source has already."""
@@ -174,6 +177,8 @@ class Advice(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag=
     summary: str = ""
     """ncu_summary.md, or what a counter-free run says in its place."""
     details: str = ""
+    next_pass: ProfilePlan | None = None
+    """What would separate the leading causes and was not collected yet."""
 
 
 class Propose(Ask, frozen=True, kw_only=True, tag="propose"):

@@ -12,6 +12,7 @@ from kbs_engine.loop.budget import Budget
 from kbs_engine.loop.costs import next_costs
 from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
+from kbs_engine.loop.measuring import profile_again
 from kbs_engine.loop.notes import (
     evidence_note,
     hypothesis_note,
@@ -21,8 +22,10 @@ from kbs_engine.loop.notes import (
 )
 from kbs_engine.loop.planning import Planning, make_plan
 from kbs_engine.loop.stopping import Standing, stop_now
+from kbs_engine.loop.version_files import write_report
 from kbs_engine.plans import Plan
 from kbs_engine.recommendations import Recommendation
+from kbs_engine.results import Machine, Profiled, read
 from kbs_engine.run.markdown import evidence_text, hypothesis_text, plan_text
 from kbs_engine.run.records import NcuTop, RooflinePoint
 
@@ -30,19 +33,34 @@ SPENT_VERDICTS = ("ineffective", "harmful", "implementation_failed", "inseparabl
 
 
 def advise(ledger: Ledger, facts: Facts) -> Steps:
-    """Diagnosis and ranked methods of a measured version, asked once."""
+    """Diagnosis and ranked methods of a measured version, asked once.
+
+    Where the first pass of the profiler leaves rivals among the leading causes, a second one
+    collects what separates them, and the question is asked again with both.
+    """
     if facts.advice is not None:
         return
     if ledger.machine is None or facts.median_ns is None:
         raise ValueError(f"v{facts.number} is not measured")
-    facts.advice = yield Advise(
+    facts.advice = yield _question(ledger, facts, facts.median_ns, ledger.machine)
+    plan = facts.advice.next_pass if facts.advice else None
+    if plan is None or plan.empty or facts.profiled is None:
+        return
+    yield from profile_again(ledger, facts, plan)
+    if facts.second is not None:
+        facts.advice = yield _question(ledger, facts, facts.median_ns, ledger.machine)
+
+
+def _question(ledger: Ledger, facts: Facts, time_ns: float, machine: Machine) -> Advise:
+    return Advise(
         version=facts.number,
         source=facts.source,
         settings=ledger.settings,
-        machine=ledger.machine,
+        machine=machine,
         counted=ledger.counted,
         profile=facts.profiled,
-        time_ns=facts.median_ns,
+        second=read(facts.second, Profiled) if facts.second else None,
+        time_ns=time_ns,
         applied=facts.applied,
         compiled=facts.compiled,
         opcodes=_opcodes(facts),
@@ -77,6 +95,8 @@ def diagnose(ledger: Ledger, facts: Facts) -> Steps:
     history = [row for row in ledger.state.roofline_history if row.version != facts.number]
     ledger.update(roofline_history=(*history, point))
     folder = f"v{facts.number}"
+    if facts.second is not None:
+        yield from write_report(facts, "profile_second", read(facts.second, Profiled))
     yield put(f"{folder}/ncu_summary.md", advice.summary)
     yield put(f"{folder}/ncu_details.md", advice.details)
     yield put(f"{folder}/ncu_top.json", _top(ledger, facts, advice))
@@ -93,8 +113,9 @@ def _top(ledger: Ledger, facts: Facts, advice: Advice) -> NcuTop:
         version=facts.number, source_sha256=facts.source.sha256, mode=ledger.settings.mode
     )
     return msgspec.structs.replace(
-        top, version=facts.number, source_sha256=facts.source.sha256, profile=facts.profile
-    )
+        top, version=facts.number, source_sha256=facts.source.sha256, profile=facts.profile,
+        second=facts.second,
+    )  # fmt: skip
 
 
 def _dominant_stall(advice: Advice) -> str:

@@ -24,7 +24,7 @@ from kbs_engine.loop.parts import Offered, Variant
 from kbs_engine.loop.racing import race
 from kbs_engine.loop.screening import Branch, Screened, screen
 from kbs_engine.results import Checked, Compiled, read
-from kbs_engine.run.benches import build_bench
+from kbs_engine.run.benches import build_bench, claims_judged
 from kbs_engine.run.records import Bench, Feedback, FrontierEntry, Static
 
 REFILLS = 3
@@ -246,7 +246,7 @@ def write_branches(ledger: Ledger, number: int, tried: Sequence[Tried]) -> Steps
 def bench_of_branch(ledger: Ledger, number: int, branch: Tried) -> Bench:
     """bench.json of a branch."""
     source = branch.source
-    return build_bench(
+    bench = build_bench(
         version=number,
         name=branch.name,
         source_sha256=source.sha256 if source else "",
@@ -257,6 +257,7 @@ def bench_of_branch(ledger: Ledger, number: int, branch: Tried) -> Bench:
         tunables=branch.tunables,
         switches=source.switches if source else {},
     )
+    return claims_judged(bench, ledger.settings.noise)
 
 
 def static_of(ledger: Ledger, branch: Tried) -> Static:

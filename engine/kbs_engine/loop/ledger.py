@@ -41,6 +41,8 @@ class Facts(msgspec.Struct, kw_only=True):
     listing: Disassembled | None = None
     profiled: Profiled | None = None
     profile: Result | None = None
+    second: Result | None = None
+    """The second pass of the profiler, where the first left rivals."""
     sanitized: Result | None = None
     advice: Advice | None = None
     tried: tuple[dict[str, Any], ...] = ()

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kbs_engine.adaptive import ProfilePlan
 from kbs_engine.jobs import (
     AnyJob,
     Arm,
@@ -23,6 +24,7 @@ from kbs_engine.jobs import (
 from kbs_engine.loop.asks import JobsDone, RunJobs
 from kbs_engine.loop.ledger import Facts, Ledger, Steps
 from kbs_engine.results import ArmTimes, Checked, Compiled, Disassembled, Profiled, Timed, read
+from kbs_engine.run.claims import disbelieved
 from kbs_engine.timing import Comparison, compare, summary
 
 
@@ -92,6 +94,16 @@ def time_with(ledger: Ledger, facts: Facts, others: Sequence[Arm], what: str) ->
     return None
 
 
+def not_believed(ledger: Ledger, facts: Facts) -> ArmTimes | None:
+    """The version's arm as refused, where its claim of a gain over its rivals does not hold."""
+    if facts.timed is None:
+        return None
+    found = disbelieved(facts.timed, facts.source.sha256, ledger.settings.noise)
+    if not found[0]:
+        return None
+    return msgspec.structs.replace(facts.timed.arms[0], reason=found[0], detail=found[1])
+
+
 def median(arm: ArmTimes) -> float | None:
     """Median device time of an arm in ns; None where it was refused or has no samples."""
     if arm.reason is not None or not arm.samples_ns:
@@ -138,6 +150,17 @@ def profile(ledger: Ledger, facts: Facts) -> Steps:
     job = ProfileJob(source=facts.source, task=ledger.task)
     (facts.profile,) = yield from run_jobs(ledger, [job], "counters", facts.number)
     facts.profiled = read(facts.profile, Profiled)
+
+
+def profile_again(ledger: Ledger, facts: Facts, plan: ProfilePlan) -> Steps:
+    """The second pass of the profiler; without it what the first one said stands."""
+    job = ProfileJob(
+        source=facts.source, task=ledger.task, sections=plan.sections, metrics=plan.metrics
+    )
+    what = "counters that separate the leading causes"
+    (result,) = yield from run_jobs(ledger, [job], what, facts.number, optional=True)
+    if result.value is not None and read(result, Profiled).report_sha256:
+        facts.second = result
 
 
 def _value(result: Result | None, kind: type[Any]) -> Any:

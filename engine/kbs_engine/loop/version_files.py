@@ -12,7 +12,8 @@ from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.plans import Skipped
 from kbs_engine.reports import correctness
-from kbs_engine.run.benches import build_bench
+from kbs_engine.results import Profiled
+from kbs_engine.run.benches import build_bench, claims_judged
 from kbs_engine.run.judged import MethodsFile, Ranked, VersionMethod
 from kbs_engine.run.records import Bench
 
@@ -66,7 +67,7 @@ def methods_file(
 
 def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
     """bench.json of a version, computed from its raw answers."""
-    return build_bench(
+    bench = build_bench(
         version=facts.number,
         name="champion",
         source_sha256=facts.source.sha256,
@@ -78,6 +79,7 @@ def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
         tunables=facts.source.tunables,
         switches=facts.source.switches,
     )
+    return claims_judged(bench, ledger.settings.noise)
 
 
 def write_measured(ledger: Ledger, facts: Facts) -> Steps:
@@ -93,8 +95,13 @@ def write_measured(ledger: Ledger, facts: Facts) -> Steps:
 
 def write_profile(facts: Facts) -> Steps:
     """The profiler's report, where one was made."""
-    found = facts.profiled
-    if found is None or not found.report_sha256:
+    if facts.profiled is not None:
+        yield from write_report(facts, "profile", facts.profiled)
+
+
+def write_report(facts: Facts, name: str, found: Profiled) -> Steps:
+    """The report of one pass under ``name``, with the suffix by which readers know it."""
+    if not found.report_sha256:
         return
     suffix = found.report_name[found.report_name.find(".") :] if found.report_name else ".ncu-rep"
-    yield PutBlob(path=f"v{facts.number}/profile{suffix}", sha256=found.report_sha256)
+    yield PutBlob(path=f"v{facts.number}/{name}{suffix}", sha256=found.report_sha256)

@@ -25,6 +25,7 @@ from kbs_engine.loop.measuring import (
     check,
     inspect,
     median,
+    not_believed,
     profile,
     time_with,
 )
@@ -99,7 +100,7 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
         yield CloseVersion(version=following)
         return number
     explored = yield from search(ledger, following, decision, explored, before)
-    champion, facts = yield from _champion(ledger, following, decision, explored)
+    champion, facts = yield from choose_champion(ledger, following, decision, explored)
     frontier = frontier_of(following, explored, champion)
     ledger.update(frontier=(*ledger.state.frontier, *frontier))
     held = methods_file(ledger, following, decision, facts, explored.claimed)
@@ -112,7 +113,7 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
     return following
 
 
-def _champion(ledger: Ledger, number: int, decision: Decision, explored: Explored) -> Steps:
+def choose_champion(ledger: Ledger, number: int, decision: Decision, explored: Explored) -> Steps:
     """The fastest right branch that also stands a re-measurement in fresh processes."""
     planned = {row.method for row in decision.plan.methods}
     for branch in explored.order:
@@ -130,6 +131,7 @@ def _champion(ledger: Ledger, number: int, decision: Decision, explored: Explore
             tried=tuple(b.tunables for b in explored.branches if b.standing),
         )
         refused = yield from time_with(ledger, facts, rivals(ledger), "champion in fresh processes")
+        refused = refused or not_believed(ledger, facts)
         if refused is None:
             yield ledger.progress("champion", number, _time(facts), done=True)
             return branch, facts

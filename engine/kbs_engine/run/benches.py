@@ -10,6 +10,7 @@ import msgspec
 from kbs_engine.errors import MeasurementError
 from kbs_engine.jobs import Result, TimingSettings
 from kbs_engine.results import Checked, Timed, read
+from kbs_engine.run.claims import disbelieved
 from kbs_engine.run.measured import ArmSummary, Bench, StatedComparison, merge_timed
 
 
@@ -68,6 +69,17 @@ def verdict(
             if arm.sha256 == source_sha256 and arm.reason is not None:
                 return False, arm.reason, arm.detail
     return True, None, ""
+
+
+def claims_judged(bench: Bench, noise: float) -> Bench:
+    """The bench, incorrect where its gain over another source cannot be believed."""
+    for result in bench.blocks if bench.correct else ():
+        reason, detail = disbelieved(read(result, Timed), bench.source_sha256, noise)
+        if reason:
+            return msgspec.structs.replace(
+                bench, correct=False, reason=reason, detail=detail, comparisons=()
+            )
+    return bench
 
 
 def summaries(timed: Timed) -> Iterable[ArmSummary]:

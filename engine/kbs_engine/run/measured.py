@@ -196,6 +196,8 @@ class NcuTop(msgspec.Struct, frozen=True, kw_only=True):
     axes: dict[MethodAxis, tuple[TopMetric, ...]] = msgspec.field(default_factory=dict)
     profile: Result | None = None
     """The answer of the Profile job as the device gave it."""
+    second: Result | None = None
+    """That of the second pass, where the first left rivals among the leading causes."""
 
     def profiled(self) -> Profiled | None:
         """The decoded answer of the Profile job."""

@@ -49,8 +49,8 @@ def _jobs(context: GateContext, sha256: str) -> Iterator[Refusal]:
     """The jobs behind the champion's numbers, as the journal has them."""
     bench, top = context.version.bench, context.version.top
     results = [] if bench is None else [*bench.blocks, *bench.checks, *bench.sanitized]
-    if top is not None and top.profile is not None:
-        results.append(top.profile)
+    if top is not None:
+        results += [result for result in (top.profile, top.second) if result is not None]
     for result in results:
         job = context.jobs.get(result.job_key)
         if job is not None and sha256 not in measured_sources(job):
