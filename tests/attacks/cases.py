@@ -20,7 +20,7 @@ from tests.attacks.suite import Outcome
 _CITED = Citation(path="hardware/nvidia/test_chip.md", line=1)
 
 
-def _interleaved(factors, *, order, seed=0, drift=0.0, noise=0.003, base=20_000.0):
+def _interleaved(factors, *, order, seed=0, drift=0.0, noise=0.003, base=20_000.0, processes=1):
     rng = np.random.default_rng(seed)
     samples = [[] for _ in factors]
     places = [[] for _ in factors]
@@ -29,7 +29,12 @@ def _interleaved(factors, *, order, seed=0, drift=0.0, noise=0.003, base=20_000.
         samples[arm].append(float(time_ns))
         places[arm].append(place)
     arms = tuple(
-        ArmTimes(name=f"k{i}", samples_ns=tuple(s), position=tuple(p), process=(0,) * len(s))
+        ArmTimes(
+            name=f"k{i}",
+            samples_ns=tuple(s),
+            position=tuple(p),
+            process=tuple(place * processes // len(order) for place in p),
+        )
         for i, (s, p) in enumerate(zip(samples, places, strict=True))
     )
     return Timed(arms=arms, timer="simulated")
@@ -54,7 +59,7 @@ def one_shape_near_zero(*, off: bool) -> Outcome:
 
 def small_lies_about_time(*, off: bool) -> Outcome:
     """T14b: 1.9 µs less than true in every answer, within what the clocks tolerate."""
-    data = _interleaved((1.0, 1.0), order=abba(2, 50))
+    data = _interleaved((1.0, 1.0), order=abba(2, 60), processes=3)
     rng = np.random.default_rng(1)
     arms = []
     for index, arm in enumerate(data.arms):

@@ -104,18 +104,19 @@ def _difference(halves: Sequence[tuple[list[float], list[float]]]) -> float:
 
 def block_differences(
     timed: Timed, a: int, b: int, *, clock: Literal["device", "host"]
-) -> list[float]:
-    """Time of b less time of a in nanoseconds, of every block of all process pairs.
+) -> dict[int, list[float]]:
+    """Per process pair, time of b less time of a in nanoseconds of every block.
 
     Empty where the arms have no host times, or never took turns.
     """
     arms = [arm_of(timed, index) for index in (a, b)]
     if clock == "host":
         if any(len(arm.host_ns) != len(arm.samples_ns) for arm in arms):
-            return []
+            return {}
         arms = [msgspec.structs.replace(arm, samples_ns=arm.host_ns) for arm in arms]
     turns = _turns(arms[0], arms[1], logs=False)
-    return [value for sides in turns.values() for value in _cut(sides)]
+    blocks = {process: _cut(sides) for process, sides in sorted(turns.items())}
+    return {process: values for process, values in blocks.items() if values}
 
 
 def timer_step_ns(timed: Timed, arms: Sequence[int]) -> float:

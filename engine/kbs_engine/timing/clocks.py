@@ -15,7 +15,7 @@ import numpy as np
 
 from kbs_engine.results import Timed
 from kbs_engine.timing.blocks import block_differences
-from kbs_engine.timing.sequences import trimmed
+from kbs_engine.timing.special import student_t_quantile
 
 SCHEMA_VERSION = 1
 
@@ -29,6 +29,8 @@ SMALLEST_NS: Final = 2_000.0
 """Below two microseconds the host cannot tell: a system call and a poll take as much."""
 IQR_PER_SIGMA: Final = 1.349
 ENOUGH: Final = 3
+ENOUGH_PROCESSES: Final = 2
+CONFIDENCE: Final = 0.99
 
 
 class ClockCheck(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,21 +94,23 @@ def check_gain(timed: Timed, a: int, b: int) -> ClockCheck | None:
     """Whether the host clock sees the gain of one arm over the other that the device clock claims.
 
     A candidate that lies by less than ``check_clocks`` tolerates still cannot make the host wait
-    less: over many blocks the difference of host times shows what was really gained. The claim
-    is contradicted when the host saw less than half of it, with 99 % confidence (order
-    statistics of the block differences, which assume no distribution).
+    less. What a host needs around a call differs from process to process by tens of
+    microseconds, so each process pair counts once, with the median difference of its blocks: the
+    claim is contradicted when the host saw less than half of it, with 99 % confidence (Student's
+    t over the pairs).
 
     Returns:
-        None where the arms have no host times or too few blocks to contradict anything.
+        None where the arms have no host times, or fewer than two process pairs.
     """
     device = block_differences(timed, a, b, clock="device")
     host = block_differences(timed, a, b, clock="host")
-    beyond = trimmed(min(len(device), len(host)), 0.01)
-    if beyond is None or len(device) != len(host):
+    if len(host) < ENOUGH_PROCESSES or device.keys() != host.keys():
         return None
-    claimed = float(np.median(device))
+    claimed = float(np.mean([np.median(values) for values in device.values()]))
     sign = 1.0 if claimed >= 0 else -1.0
-    seen = sorted(sign * value for value in host)[-1 - beyond]
+    found = sign * np.asarray([np.median(values) for values in host.values()])
+    reach = student_t_quantile(CONFIDENCE, found.size - 1) / float(np.sqrt(found.size))
+    seen = float(found.mean() + reach * found.std(ddof=1))
     if seen >= abs(claimed) / 2.0:
         return ClockCheck(ok=True, excess_ns=abs(claimed) - seen, allowed_ns=abs(claimed) / 2.0)
     return ClockCheck(
