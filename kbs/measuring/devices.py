@@ -53,6 +53,8 @@ def measuring(context: Context, options: DeviceOptions) -> Iterator[Measuring]:
     device: Any = open_device(spec, blobs, **settings)
     if isinstance(device, RecordedDevice):
         notes.append(f"replayed from {device.folder}: nothing was measured now")
+        if not device.chained:
+            notes.append("recorded without a chain of hashes: a line edited since would not show")
     if spec == "host" or (isinstance(device, RecordedDevice) and "host" in device.devices):
         notes.append("a dry run on the CPU: nothing here says anything about a GPU")
     if options.record is not None:

@@ -20,6 +20,15 @@ Level P needs Python only, N native code, H is behaviour of a harness or of whoe
 A dash means that this machine cannot run the row; *not recorded* means that nobody has run it there yet.
 """
 
+OPEN = """\
+## What stays open
+- **Decoys** are some elements of each input. A kernel that computes ahead, then looks at every input again and repairs what changed, is not told from one that computes in its call. For a memory-bound kernel that look is the honest cost; for a product of matrices it is less. Where a decoy changes the result by less than the tolerance (one element of a long sum), reading it early is not seen.
+- **Whose work**: launches and library operations are seen inside the candidate's process and are its claim. What the owner compares itself are results: with operations of torch failing, and with Triton launches doing nothing. A library that native code opens by itself, arithmetic outside of torch, and kernels that neither Triton nor the symbols of a library tell of (CuTe DSL) are not seen; copies and casts count as no work. By default libraries are permitted and measured at their cost.
+- **Hangs**: a call of a Python kernel that waits for its own hung launch (as autotuning does) uses the processor like a compiler and is refused after 180 s only.
+- **Threads** that are started before or in the first call and sleep between calls are taken for those of a library. What they write late is seen, what they read early meets decoys.
+- **Recordings**: the chain shows edited, exchanged and missing lines, but not that the last lines were taken away, and whoever recomputes it all can forge it.
+"""
+
 HOW = """\
 ## Running it
 ```
@@ -38,7 +47,7 @@ def page() -> str:
     for letter, family in FAMILIES.items():
         rows = [a for a in attacks() if a.id.startswith(letter)]
         parts.append(f"## {family}\n" + _attack_table(rows, found))
-    parts += [_twins(found), _defences(), _codes(), HOW]
+    parts += [_twins(found), _defences(), _codes(), OPEN, HOW]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -120,12 +121,28 @@ def test_a_recording_that_is_cut_off_is_told_so(kbs, files, recorded, tmp_path):
 
 @pytest.mark.parametrize("value", ['"fast"', "{}", "null", "[1]"])
 def test_a_damaged_answer_in_a_recording_is_an_error(kbs, files, recorded, tmp_path, value):
-    lines = (recorded[0] / "rec/jobs.jsonl").read_text()
+    """Of an earlier version, whose lines have no chain that would tell first."""
+    lines = re.sub(r',"chain":"\w+"', "", (recorded[0] / "rec/jobs.jsonl").read_text())
     (tmp_path / "jobs.jsonl").write_text(lines.replace('"passed":true', f'"passed":{value}'))
     ran = kbs("check", files / "good.py", *files_of(files), "--device", f"recorded:{tmp_path}",
               "--json", at=tmp_path / "home")  # fmt: skip
     assert ran.code == 2
     assert "the answer is no Checked" in ran.error["message"]
+
+
+def test_an_edited_recording_is_an_error_and_one_without_a_chain_is_told(
+    kbs, files, recorded, tmp_path
+):
+    lines = (recorded[0] / "rec/jobs.jsonl").read_text()
+    check = ("check", files / "good.py", *files_of(files), "--device", f"recorded:{tmp_path}",
+             "--json")  # fmt: skip
+    (tmp_path / "jobs.jsonl").write_text(lines.replace('"passed":true', '"passed":false'))
+    ran = kbs(*check, at=tmp_path / "home")
+    assert ran.code == 2
+    assert "changed after it was recorded" in ran.error["message"]
+    (tmp_path / "jobs.jsonl").write_text(re.sub(r',"chain":"\w+"', "", lines))
+    ran = kbs(*check, at=tmp_path / "home")
+    assert any("without a chain" in note for note in ran.json["warnings"])
 
 
 def test_a_fault_of_the_reference_names_the_users_file(kbs, tmp_path):

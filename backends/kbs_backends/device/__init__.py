@@ -11,7 +11,8 @@ All have ``submit(job) -> Future[Result]``, ``close()`` and are context managers
 from kbs_backends.device.local import LocalDevice
 from kbs_backends.device.messages import Limits
 from kbs_backends.device.opening import AnyDevice, DevicePool, open_device
-from kbs_backends.device.recorded import RecordedDevice, Recorder, read_recording
+from kbs_backends.device.recorded import RecordedDevice, Recorder
+from kbs_backends.device.recording import read_recording
 
 __all__ = [
     "AnyDevice",

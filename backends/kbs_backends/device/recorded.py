@@ -1,13 +1,12 @@
 """Recording what a device answered, and replaying it where there is no such device.
 
-A recording is a folder: ``jobs.jsonl`` with one ``{"job", "result"}`` per line, appended as
-jobs end, and ``blobs/`` with the contents that results name. A job is found by its key. What
-was not recorded is an error, never a made-up value.
+A recording is a folder: ``jobs.jsonl`` with one job and its result per line, appended as
+jobs end and chained by hashes (``recording``), and ``blobs/`` with the contents that results
+name. A job is found by its key. What was not recorded is an error, never a made-up value.
 """
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,24 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kbs_backends.device.recording import JOBS, Writer, read_recording
 from kbs_engine.blobs import BlobStore
-from kbs_engine.errors import InputError
-from kbs_engine.jobs import AnyJob, Job, Result
+from kbs_engine.jobs import Job, Result
 from kbs_engine.ports import Device
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-JOBS = "jobs.jsonl"
 _CUT = ", whose last line is cut off"
 BLOBS = "blobs"
-
-
-class Recording(msgspec.Struct, frozen=True, kw_only=True):
-    """One line of ``jobs.jsonl``."""
-
-    job: AnyJob
-    result: Result
 
 
 class RecordedDevice:
@@ -43,11 +34,15 @@ class RecordedDevice:
         """Read the recording; contents that its results name are copied into ``blobs``.
 
         Raises:
-            InputError: No recording, or a damaged line that is not the last.
+            InputError: No recording, a damaged line that is not the last, or one that was
+                changed after it was recorded.
         """
         self.folder = folder
         self.blobs = blobs or BlobStore(folder / BLOBS)
-        self._results = {line.result.job_key: line.result for line in read_recording(folder)}
+        lines = read_recording(folder)
+        self._results = {line.result.job_key: line.result for line in lines}
+        self.chained = all(line.chain for line in lines)
+        """Whether an edited line would have shown; recordings of earlier versions have no chain."""
         self._stored = BlobStore(folder / BLOBS)
         self._cut = not (folder / JOBS).read_bytes().endswith(b"\n")
 
@@ -96,7 +91,7 @@ class Recorder:
     def __init__(self, device: Device, folder: Path, blobs: BlobStore) -> None:
         """``blobs`` is the store of the device, from which named contents are copied."""
         self._device = device
-        self._folder = folder
+        self._writer = Writer(folder)
         self._blobs = blobs
         self._stored = BlobStore(folder / BLOBS)
         self._lock = threading.Lock()
@@ -142,41 +137,8 @@ class Recorder:
         for sha256 in (*named_blobs(result), *named_blobs(job)):
             if sha256 in self._blobs:
                 self._stored.put(self._blobs.get(sha256))
-        line = msgspec.json.encode({"job": job, "result": result}) + b"\n"
-        with self._lock, (self._folder / JOBS).open("ab") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def read_recording(folder: Path) -> list[Recording]:
-    """All lines of a recording; a last line cut short by a crash is left out.
-
-    Raises:
-        InputError: No recording is there, or a line in the middle is damaged.
-    """
-    path = folder / JOBS
-    try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as problem:
-        raise InputError(
-            f"no recording: {problem.strerror or problem}", where=str(path),
-            remedy="name a folder that a recorder wrote (it holds jobs.jsonl)",
-        ) from problem  # fmt: skip
-    out = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            out.append(msgspec.json.decode(line, type=Recording))
-        except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as problem:
-            if number == len(lines):
-                break
-            raise InputError(
-                f"not a recorded job: {problem}", where=f"{path}:{number}",
-                remedy="restore the file, or remove the line",
-            ) from problem  # fmt: skip
-    return out
+        with self._lock:
+            self._writer.append(job, result)
 
 
 def named_blobs(record: Any) -> tuple[str, ...]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
+import msgspec
 import pytest
 
 from kbs_backends.device import LocalDevice, RecordedDevice, Recorder, open_device
+from kbs_backends.device.recording import Writer
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import InputError, MeasurementError, UsageError
 from kbs_engine.jobs import Check, Probe, Task
@@ -49,6 +53,69 @@ def test_a_line_cut_short_is_left_out_and_a_damaged_one_is_told(recording, tmp_p
         RecordedDevice(tmp_path)
     with pytest.raises(InputError, match="no recording"):
         RecordedDevice(tmp_path / "nowhere")
+
+
+@pytest.fixture
+def chained(recording, rig, tmp_path):
+    """Three lines: two jobs, one of them recorded twice."""
+    _, job, result = recording
+    other = Check(source=job.source, task=job.task, rounds=3)
+    found = [msgspec.structs.replace(result, job_key=one.key) for one in (job, other)]
+    writer = Writer(tmp_path)
+    for one, answer in ((job, found[0]), (other, found[1]), (job, found[0])):
+        writer.append(one, answer)
+    assert RecordedDevice(tmp_path).chained
+    return tmp_path / "jobs.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda lines: [lines[0].replace(b'"passed":true', b'"passed":false'), *lines[1:]], 1),
+        (lambda lines: [lines[1], lines[0], lines[2]], 1),
+        (lambda lines: [lines[0], lines[2]], 2),
+        (lambda lines: [*lines, lines[2]], 4),
+        (lambda lines: [*lines[:2], re.sub(rb',"chain":"[0-9a-f]+"', b"", lines[2])], 3),
+    ],
+    ids=["edited", "swapped", "left out", "said twice", "chain taken away"],
+)
+def test_a_recording_that_was_changed_is_refused(chained, change, line):
+    lines = chained.read_bytes().splitlines()
+    chained.write_bytes(b"\n".join(change(lines)) + b"\n")
+    with pytest.raises(InputError, match="changed after it was recorded") as told:
+        RecordedDevice(chained.parent)
+    assert told.value.where.endswith(f":{line}")
+
+
+def test_a_recording_without_a_chain_is_read_and_carried_on(recording, chained):
+    _, job, result = recording
+    old = re.sub(rb',"chain":"[0-9a-f]+"', b"", chained.read_bytes())
+    chained.write_bytes(old)
+    device = RecordedDevice(chained.parent)
+    assert not device.chained
+    assert device.submit(job).result() == result
+    Writer(chained.parent).append(job, result)
+    assert not RecordedDevice(chained.parent).chained
+    chained.write_bytes(chained.read_bytes().replace(b'"passed":true', b'"passed":false', 1))
+    with pytest.raises(InputError, match="changed after it was recorded"):
+        RecordedDevice(chained.parent)
+
+
+def test_two_may_write_by_turns(recording, chained):
+    _, job, result = recording
+    writers = [Writer(chained.parent) for _ in range(2)]
+    for writer in (*writers, *writers):
+        writer.append(job, result)
+    assert RecordedDevice(chained.parent).chained
+
+
+def test_a_line_that_a_crash_cut_is_replaced_by_the_next(recording, chained):
+    _, job, result = recording
+    whole = chained.read_bytes()
+    chained.write_bytes(whole + whole[:50])
+    Writer(chained.parent).append(job, result)
+    assert chained.read_bytes().startswith(whole)
+    assert len(RecordedDevice(chained.parent)) == 2
 
 
 def test_words_that_are_no_device(tmp_path, monkeypatch):
