@@ -9,7 +9,7 @@ from kbs_engine.results import Timed, read
 from kbs_engine.timing import compare, cut, power, process_noise, self_comparison, slowed, summary
 from tests.gpu.session import KERNELS, ROOT, Session
 
-CALLS = 30
+CALLS = 20
 """Samples of each arm in one comparison."""
 EFFECTS = (0.03, 0.05, 0.10)
 WANTED = 1000
@@ -26,7 +26,7 @@ def self_comparisons(session: Session) -> None:
     wanted = 4 if session.dry else WANTED
     while len(found) < wanted and session.left_s > 20 and len(failures) < 5:
         source, task = next(kernels)
-        settings = TimingSettings(trials=2 * CALLS + 1 if session.dry else 10 * CALLS + 1,
+        settings = TimingSettings(trials=2 * CALLS + 1 if session.dry else 15 * CALLS + 1,
                                   warmup_ms=0 if session.dry else 25)  # fmt: skip
         result = session.run(Time(arms=(source, source), task=task, settings=settings,
                                   block=len(recorded)))  # fmt: skip
@@ -41,7 +41,8 @@ def self_comparisons(session: Session) -> None:
         data |= {
             "summary": self_comparison(found),
             "process_noise": process_noise(recorded),
-            "ratios": [[round(c.ratio, 6), round(c.low, 6), round(c.high, 6)] for c in found],
+            "all": [[round(c.ratio, 6), round(c.low, 6), round(c.high, 6), c.verdict]
+                    for c in found],
             "slowed_in_the_record": [
                 power(effect, [compare(part, 0, 1) for timed in recorded
                                for part in cut(slowed(timed, 1, effect), CALLS)])

@@ -70,15 +70,15 @@ def hostile(session: Session) -> None:
     head = (KERNELS / "softmax_ref.py").read_text(encoding="utf-8") + HONEST
     cases = {code: CHECKED[code] for code in ON_GPU}
     if not session.dry:
-        cases |= {"illegal_access": ILLEGAL, "out_of_memory": FILLS, "hung": ENDLESS}
+        cases = {"hung": ENDLESS, "illegal_access": ILLEGAL, "out_of_memory": FILLS, **cases}
     for code, text in cases.items():
-        if session.left_s < 30:
+        if session.left_s < 25:
             break
         found = _check(session, head + textwrap.dedent(text), task)
         after = _check(session, head + "def run_kernel(x, y, **_):\n    honest(x, y)\n", task)
         rows.append({"expected": code, "found": found, "next_passes": after.get("passed")})
         print(f"  {code}: {found.get('reason')} then {after.get('passed')}", flush=True)
-    session.write("hostile", rows)
+        session.write("hostile", rows)
 
 
 def _check(session: Session, text: str, task) -> dict:

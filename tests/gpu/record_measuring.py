@@ -32,6 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=540.0)
     parser.add_argument("--part", default=",".join(PARTS))
     parser.add_argument("--dry", action="store_true")
+    parser.add_argument("--rows", default="", help="of the table: softmax:*,*:cute-dsl")
     parser.add_argument("--chip", type=Path, help="a cited chip as JSON, where there is no wiki")
     options = parser.parse_args(arguments)
     parts = options.part.split(",")
@@ -45,6 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
             seconds=options.seconds,
             dry=options.dry,
             chip_file=options.chip,
+            rows=frozenset(filter(None, options.rows.split(","))),
         )
         try:
             for number, part in enumerate(parts):

@@ -27,6 +27,8 @@ class Session:
     seconds: float
     dry: bool
     chip_file: Path | None = None
+    rows: frozenset[str] = frozenset()
+    """Of the table of languages only these: ``task:language``, with ``*`` for all."""
     start: float = field(default_factory=time.monotonic)
     blobs: BlobStore = field(init=False)
     device: Recorder = field(init=False)

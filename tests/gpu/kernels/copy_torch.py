@@ -4,7 +4,10 @@ import torch
 
 
 def setup(N=1 << 20, **_):
-    return {"inputs": {"x": torch.randn(N), "y": torch.empty(N), "N": N}, "outputs": ["y"]}
+    return {
+        "inputs": {"x": torch.randn(N, device="cuda"), "y": torch.empty(N, device="cuda"), "N": N},
+        "outputs": ["y"],
+    }
 
 
 def run_kernel(x, y, **_):

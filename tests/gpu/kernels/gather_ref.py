@@ -8,9 +8,9 @@ family = "gather_scatter"
 def setup(rows=4096, picked=1024, width=256, **_):
     return {
         "inputs": {
-            "table": torch.randn(rows, width),
-            "index": torch.randint(0, rows, (picked,)),
-            "out": torch.empty(picked, width),
+            "table": torch.randn(rows, width, device="cuda"),
+            "index": torch.randint(0, rows, (picked,), device="cuda"),
+            "out": torch.empty(picked, width, device="cuda"),
         },
         "outputs": ["out"],
     }

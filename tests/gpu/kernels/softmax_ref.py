@@ -2,7 +2,10 @@ import torch
 
 
 def setup(N=300, **_):
-    return {"inputs": {"x": torch.randn(N), "y": torch.empty(N)}, "outputs": ["y"]}
+    return {
+        "inputs": {"x": torch.randn(N, device="cuda"), "y": torch.empty(N, device="cuda")},
+        "outputs": ["y"],
+    }
 
 
 def reference(x, y, **_):

@@ -5,7 +5,11 @@ import torch
 
 def setup(M=256, N=256, K=256, **_):
     return {
-        "inputs": {"a": torch.randn(M, K), "b": torch.randn(K, N), "c": torch.empty(M, N)},
+        "inputs": {
+            "a": torch.randn(M, K, device="cuda"),
+            "b": torch.randn(K, N, device="cuda"),
+            "c": torch.empty(M, N, device="cuda"),
+        },
         "outputs": ["c"],
     }
 
