@@ -26,7 +26,7 @@ def self_comparisons(session: Session) -> None:
     wanted = 4 if session.dry else WANTED
     while len(found) < wanted and session.left_s > 20 and len(failures) < 5:
         source, task = next(kernels)
-        settings = TimingSettings(trials=2 * CALLS + 1 if session.dry else 15 * CALLS + 1,
+        settings = TimingSettings(trials=2 * CALLS + 1 if session.dry else 20 * CALLS + 1,
                                   warmup_ms=0 if session.dry else 25)  # fmt: skip
         result = session.run(Time(arms=(source, source), task=task, settings=settings,
                                   block=len(recorded)))  # fmt: skip
@@ -91,13 +91,15 @@ def spin_power(session: Session) -> None:
 
 
 def _kernels(session: Session) -> list:
+    """Native ones on a GPU: nothing is compiled in a fresh process."""
     names = (("softmax", {"M": 512, "N": 2048}), ("reduction", {"M": 512, "N": 4096}),
              ("layernorm", {"M": 512, "N": 2048}))  # fmt: skip
     small = {"M": 4, "N": 32}
+    file, language = ("kernel_triton.py", "triton") if session.dry else ("kernel.cu", "cuda-cpp")
     out = []
     for name, dims in names:
         folder = ROOT / "tests/kernels" / name
-        source = session.source(folder / "kernel_triton.py", "triton")
+        source = session.source(folder / file, language)
         out.append((source, session.task(folder / "ref.py", small if session.dry else dims)))
     return out
 

@@ -40,10 +40,7 @@ def run(session: Session) -> None:
             path = folder / file
             if not path.is_file() or (session.dry and language != "triton"):
                 continue
-            if (
-                session.rows
-                and not {f"{name}:*", f"*:{language}", f"{name}:{language}"} & session.rows
-            ):
+            if not session.wanted(name, language):
                 continue
             if session.left_s < SECONDS_A_KERNEL:
                 rows.append({"task": name, "file": file, "skipped": "no time left"})

@@ -1,10 +1,10 @@
 """The measuring session on a GPU host, once: figures with card and date, as JSON.
 
-    python -m tests.gpu.record_measuring --out OUT --seconds 540 --part isolation,hostile,near_roof
+    python -m tests.gpu.record_measuring --out OUT --seconds 540 --part isolation,hostile=60
     python -m tests.gpu.record_measuring --out OUT --dry          # on the host device, seconds
 
 Parts: isolation, hostile, near_roof, languages, self_comparison, power. Each writes one file;
-the time left is shared in the order given, and every part stops in good order.
+a part gets the seconds that it is given, or its share of those left; each stops in good order.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rows", default="", help="of the table: softmax:*,*:cute-dsl")
     parser.add_argument("--chip", type=Path, help="a cited chip as JSON, where there is no wiki")
     options = parser.parse_args(arguments)
-    parts = options.part.split(",")
-    unknown = [part for part in parts if part not in PARTS]
+    parts = [part.partition("=")[::2] for part in options.part.split(",")]
+    unknown = [name for name, _ in parts if name not in PARTS]
     if unknown:
         parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     with tempfile.TemporaryDirectory(prefix="kbs-gpu-") as work:
@@ -49,12 +49,13 @@ def main(arguments: list[str] | None = None) -> int:
             rows=frozenset(filter(None, options.rows.split(","))),
         )
         try:
-            for number, part in enumerate(parts):
+            for number, (name, given_s) in enumerate(parts):
                 whole.seconds = options.seconds
-                share = whole.left_s / (len(parts) - number)
-                whole.seconds = options.seconds - whole.left_s + share
-                print(f"{part}: {share:.0f} s", flush=True)
-                PARTS[part](whole)
+                left_s = whole.left_s
+                share_s = min(left_s, float(given_s or left_s / (len(parts) - number)))
+                whole.seconds = options.seconds - left_s + share_s
+                print(f"{name}: {share_s:.0f} s", flush=True)
+                PARTS[name](whole)
         finally:
             whole.device.close()
             whole.pack()

@@ -49,6 +49,11 @@ class Session:
     def left_s(self) -> float:
         return self.seconds - (time.monotonic() - self.start)
 
+    def wanted(self, task: str, language: str) -> bool:
+        """Whether a row of the table of languages was asked for."""
+        names = {f"{task}:*", f"*:{language}", f"{task}:{language}"}
+        return not self.rows or bool(names & self.rows)
+
     def source(self, path: Path, language: str, text: str | None = None) -> SourceRef:
         content = path.read_text(encoding="utf-8") if text is None else text
         return SourceRef(sha256=self.blobs.put(content), language=language, name=path.name)
