@@ -99,7 +99,7 @@ def begin(kernel: Path, task: TaskOptions, options: RunOptions) -> RunFolder:
                 settings=settings,
             ),
         )
-    except BaseException:
+    except BaseException:  # whatever it is goes on, Ctrl-C too; the lock must not stay
         run.close()
         raise
     return run

@@ -29,7 +29,7 @@ def command_lines():
 
 
 def parse(line):
-    """Parse as click does, without running; files need not exist."""
+    """Parse as click does, without running; files need not exist. Returns the command."""
     words = shlex.split(line)
     assert words[0] == "kbs", line
     context = click.Context(cli, info_name="kbs")
@@ -40,11 +40,12 @@ def parse(line):
         assert found is not None, f"{line}: no command {name}"
         command, rest = found, rest[1:]
         if not rest and isinstance(command, click.Group):
-            return
+            return command
     if line.count(" ") <= 2 and not rest:
-        return  # a command that is only named
+        return command  # one that is only named
     parser = command.make_context(command.name, list(rest), parent=context)
     assert not parser.args or "FREE" in str(command.params), f"{line}: {parser.args}"
+    return command
 
 
 @pytest.mark.parametrize(("page", "line"), command_lines(), ids=lambda value: value)
@@ -53,9 +54,10 @@ def test_a_command_of_the_skill_parses(page, line, tmp_path, monkeypatch):
     for name in ("kernel.cu", "kernel.py", "my_kernel.cu", "ref.py"):
         (tmp_path / name).touch()
     try:
-        parse(line)
+        command = parse(line)
     except click.ClickException as problem:
         pytest.fail(f"{page}: {line}: {problem.format_message()}")
+    assert command.name in line.split()
 
 
 def test_the_check_above_finds_wrong_commands():

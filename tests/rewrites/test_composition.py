@@ -45,8 +45,11 @@ def combinations(text, language, methods):
 )
 def test_triton_switches_survive_what_comes_later(path):
     text, methods = apply_all(path.read_text(), "triton")
-    for variant in combinations(text, "triton", methods[:2]).values():
+    switched = methods[:2]
+    for name, variant in combinations(text, "triton", switched).items():
         compile(variant, "variant", "exec")
+        off = {m for m in switched if name not in ("all", m)}
+        assert read_marks(variant, "triton").methods() == {m: m not in off for m in methods}
 
 
 @pytest.mark.parametrize("path", corpus("cuda-cpp"), ids=lambda path: path.stem)

@@ -52,7 +52,7 @@ def compiled_kernel(
     ]
     try:
         _, codes = run_and_get_code(torch.compile(graph, fullgraph=True), *tensors)
-    except Exception as problem:
+    except Exception as problem:  # inductor and the user's forward may raise anything: told here
         raise MeasurementError(
             f"torch.compile cannot compile the reference: {type(problem).__name__}: {problem}",
             remedy="write the first kernel by hand, or simplify the reference",

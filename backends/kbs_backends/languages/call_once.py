@@ -10,10 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import msgspec
-
 from kbs_backends.languages.arguments import arguments_for
 from kbs_backends.languages.base import Call
+from kbs_backends.languages.messages import read_message
 from kbs_backends.languages.placement import PretendChip, without_gpu
 from kbs_backends.languages.python_kernel import PythonKernel, call_setup
 from kbs_backends.languages.user_code import import_file
@@ -40,13 +39,7 @@ def main(source: Path, call: Call) -> int:
 
 def read_call(written: Path) -> Call:
     """The call as ``dsl_dump`` wrote it."""
-
-    def path(kind: type, value: object) -> object:
-        if kind is Path:
-            return Path(str(value))
-        raise NotImplementedError(kind)
-
-    return msgspec.json.decode(written.read_bytes(), type=Call, dec_hook=path)
+    return read_message(written.read_bytes(), Call)
 
 
 if __name__ == "__main__":

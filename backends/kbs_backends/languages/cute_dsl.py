@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kbs_backends.languages.base import Built, Call, Listings
-from kbs_backends.languages.cache import CompileCache
 from kbs_backends.languages.cubin import resources_in
-from kbs_backends.languages.dsl_dump import Dump, compile_by_dump, package_version
-from kbs_backends.languages.imports import imports
-from kbs_backends.languages.machine_code import CUBIN, listings_of
+from kbs_backends.languages.dsl_dump import Dump
+from kbs_backends.languages.machine_code import CUBIN
 from kbs_backends.languages.nvcc import check_arch
-from kbs_backends.languages.python_kernel import PythonKernel
+from kbs_backends.languages.python_dsl import PythonDsl
 from kbs_engine.results import KernelResources
 from kbs_engine.vocabulary import Language
 
@@ -43,46 +40,14 @@ DUMP = Dump(
 )
 
 
-class CuteDsl:
-    """CuTe DSL kernels. Nothing is imported here: the package need not be installed."""
+class CuteDsl(PythonDsl):
+    """CuTe DSL kernels."""
 
     name: Language = "cute-dsl"
-    suffixes: tuple[str, ...] = (".py",)
+    title = "CuTe DSL"
+    module = "cutlass"
+    dump = DUMP
 
-    def detect(self, text: str) -> bool:
-        """Whether the file imports cutlass."""
-        return imports(text, "cutlass")
-
-    def compile(
-        self,
-        source: Path,
-        arch: str,
-        *,
-        cache: CompileCache,
-        flags: Sequence[str] = (),
-        call: Call | None = None,
-    ) -> Built:
-        """Cubins of what one call compiles; see ``LanguageModule.compile``."""
+    def check_target(self, arch: str) -> None:
+        """NVIDIA targets alone."""
         check_arch(arch)
-        version = package_version(PACKAGE, "CuTe DSL")
-        return compile_by_dump(DUMP, version, source, arch, cache, flags, call)
-
-    def listings(
-        self,
-        source: Path,
-        arch: str,
-        *,
-        cache: CompileCache,
-        flags: Sequence[str] = (),
-        call: Call | None = None,
-    ) -> Listings:
-        """SASS; see ``LanguageModule.listings``."""
-        return listings_of(
-            self.compile(source, arch, cache=cache, flags=flags, call=call), str(source)
-        )
-
-    def load(self, source: Path, artifact: Path | None = None, *, name: str = "") -> PythonKernel:
-        """``run_kernel``; MeasurementError when the package is not installed."""
-        del artifact
-        package_version(PACKAGE, "CuTe DSL")
-        return PythonKernel.load(source, name)

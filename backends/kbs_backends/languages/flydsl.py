@@ -11,12 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kbs_backends.languages.amdgcn_metadata import amd_resources
-from kbs_backends.languages.base import Built, Call, Listings
-from kbs_backends.languages.cache import CompileCache
-from kbs_backends.languages.dsl_dump import Dump, compile_by_dump, package_version
-from kbs_backends.languages.imports import imports
-from kbs_backends.languages.machine_code import AMDGCN, listings_of
-from kbs_backends.languages.python_kernel import PythonKernel
+from kbs_backends.languages.dsl_dump import Dump
+from kbs_backends.languages.machine_code import AMDGCN
+from kbs_backends.languages.python_dsl import PythonDsl
 from kbs_engine.errors import UsageError
 from kbs_engine.results import KernelResources
 from kbs_engine.vocabulary import Language
@@ -51,50 +48,18 @@ DUMP = Dump(
 )
 
 
-class FlyDsl:
-    """FlyDSL kernels. Nothing is imported here: the package need not be installed."""
+class FlyDsl(PythonDsl):
+    """FlyDSL kernels."""
 
     name: Language = "flydsl"
-    suffixes: tuple[str, ...] = (".py",)
+    title = "FlyDSL"
+    module = "flydsl"
+    dump = DUMP
 
-    def detect(self, text: str) -> bool:
-        """Whether the file imports flydsl."""
-        return imports(text, "flydsl")
-
-    def compile(
-        self,
-        source: Path,
-        arch: str,
-        *,
-        cache: CompileCache,
-        flags: Sequence[str] = (),
-        call: Call | None = None,
-    ) -> Built:
-        """Assembly of what one call compiles; see ``LanguageModule.compile``."""
+    def check_target(self, arch: str) -> None:
+        """AMD targets alone."""
         if not _ARCH.match(arch):
             raise UsageError(
                 f"FlyDSL does not compile for {arch}",
                 remedy="give an AMD target, such as --arch gfx942",
             )
-        version = package_version(PACKAGE, "FlyDSL")
-        return compile_by_dump(DUMP, version, source, arch, cache, flags, call)
-
-    def listings(
-        self,
-        source: Path,
-        arch: str,
-        *,
-        cache: CompileCache,
-        flags: Sequence[str] = (),
-        call: Call | None = None,
-    ) -> Listings:
-        """AMD ISA; see ``LanguageModule.listings``."""
-        return listings_of(
-            self.compile(source, arch, cache=cache, flags=flags, call=call), str(source)
-        )
-
-    def load(self, source: Path, artifact: Path | None = None, *, name: str = "") -> PythonKernel:
-        """``run_kernel``; MeasurementError when the package is not installed."""
-        del artifact
-        package_version(PACKAGE, "FlyDSL")
-        return PythonKernel.load(source, name)

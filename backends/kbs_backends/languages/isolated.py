@@ -13,6 +13,7 @@ import msgspec
 from kbs_backends.languages.base import Built, Call
 from kbs_backends.languages.cache import CompileCache
 from kbs_backends.languages.detect import language
+from kbs_backends.languages.messages import read_message, written
 from kbs_backends.run_tool import run_tool
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError, KbsError, MeasurementError, StoreError, UsageError
@@ -94,7 +95,7 @@ def _as_given(where: str, *paths: Path | None) -> str:
 def _ask(request: Request, source: Path, timeout_s: float) -> Answer:
     with tempfile.TemporaryDirectory(prefix="kbs-compile-") as folder:
         asked, told = Path(folder) / "request.json", Path(folder) / "answer.json"
-        asked.write_bytes(msgspec.json.encode(request, enc_hook=str))
+        asked.write_bytes(written(request))
         run = run_tool(
             (sys.executable, "-m", "kbs_backends.languages.isolated", str(asked), str(told)),
             timeout_s=timeout_s,
@@ -102,7 +103,7 @@ def _ask(request: Request, source: Path, timeout_s: float) -> Answer:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
         )
         try:
-            return msgspec.json.decode(told.read_bytes(), type=Answer, dec_hook=_path)
+            return read_message(told.read_bytes(), Answer)
         except (OSError, msgspec.MsgspecError) as problem:
             raise MeasurementError(
                 f"the compiling process died: {run.why()}", where=str(source),
@@ -110,15 +111,9 @@ def _ask(request: Request, source: Path, timeout_s: float) -> Answer:
             ) from problem  # fmt: skip
 
 
-def _path(kind: type, value: object) -> object:
-    if kind is Path:
-        return Path(str(value))
-    raise NotImplementedError(kind)
-
-
 def main(asked: Path, told: Path) -> None:
     """Answer one request; the answer is a file, because user code prints."""
-    request = msgspec.json.decode(asked.read_bytes(), type=Request, dec_hook=_path)
+    request = read_message(asked.read_bytes(), Request)
     try:
         built = language(request.language).compile(
             request.source,
@@ -135,7 +130,7 @@ def main(asked: Path, told: Path) -> None:
             where=problem.where,
             remedy=problem.remedy,
         )
-    write_whole(told, msgspec.json.encode(answer, enc_hook=str))
+    write_whole(told, written(answer))
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def import_file(path: Path, name: str = "") -> ModuleType:
     try:
         with failures_by_line(path, "fails while it is imported"):
             spec.loader.exec_module(module)
-    except BaseException:
+    except BaseException:  # whatever it is goes on; a half-imported module must not stay
         del sys.modules[unique]
         raise
     return module

@@ -60,34 +60,8 @@ def search(
             Space(name=row.name, current=row.current, values=row.values) for row in marks.tunables
         )
         ended = _closed(ledger, explored, spaces)
-    idle = 0
-    while not ended:
-        ended = _spent(ledger, len(rounds), idle, before)
-        if ended:
-            break
-        start = ledger.state.gpu_seconds_used
-        fastest = explored.order[0]
-        answer: Searched = yield Search(
-            spaces=spaces,
-            seen=_seen(explored, fastest),
-            skip=_measured_before(decision, fastest),
-            seeds=decision.base.advice.seeds if decision.base.advice else (),
-            wanted=ledger.settings.branches,
-            round=len(rounds) + 1,
-        )
-        if not answer.assignments:
-            ended = "every assignment was tried"
-            break
-        fresh = [
-            Tried(name=f"b{len(explored.branches) + i}", offered=fastest.offered, source=None,
-                  tunables=row)
-            for i, row in enumerate(answer.assignments)
-        ]  # fmt: skip
-        yield from _round(ledger, number, decision, explored, fresh)
-        idle = idle + 1 if explored.order[0] is fastest else 0
-        spent = ledger.state.gpu_seconds_used - start
-        rounds.append(_told(len(rounds) + 1, fresh, explored, spent))
-        yield ledger.progress("branch", number, f"round {len(rounds)}: {explored.order[0].name}")
+    if not ended:
+        ended = yield from _rounds(ledger, number, decision, explored, spaces, rounds, before)
     yield put(
         f"v{number}/search.json",
         SearchFile(
@@ -99,6 +73,43 @@ def search(
         ),
     )
     return explored
+
+
+def _rounds(
+    ledger: Ledger,
+    number: int,
+    decision: Decision,
+    explored: Explored,
+    spaces: tuple[Space, ...],
+    rounds: list[SearchRound],
+    before: float,
+) -> Steps:
+    """Rounds after the first, told in ``rounds``; returns why there is no other."""
+    idle = 0
+    while not (ended := _spent(ledger, len(rounds), idle, before)):
+        start = ledger.state.gpu_seconds_used
+        fastest = explored.order[0]
+        answer: Searched = yield Search(
+            spaces=spaces,
+            seen=_seen(explored, fastest),
+            skip=_measured_before(decision, fastest),
+            seeds=decision.base.advice.seeds if decision.base.advice else (),
+            wanted=ledger.settings.branches,
+            round=len(rounds) + 1,
+        )
+        if not answer.assignments:
+            return "every assignment was tried"
+        fresh = [
+            Tried(name=f"b{len(explored.branches) + i}", offered=fastest.offered, source=None,
+                  tunables=row)
+            for i, row in enumerate(answer.assignments)
+        ]  # fmt: skip
+        yield from _round(ledger, number, decision, explored, fresh)
+        idle = idle + 1 if explored.order[0] is fastest else 0
+        spent = ledger.state.gpu_seconds_used - start
+        rounds.append(_told(len(rounds) + 1, fresh, explored, spent))
+        yield ledger.progress("branch", number, f"round {len(rounds)}: {explored.order[0].name}")
+    return ended
 
 
 def _closed(ledger: Ledger, explored: Explored, spaces: Sequence[Space]) -> str:

@@ -41,7 +41,7 @@ class RunFolder:
             self.journal = Journal(self.paths.journal, head_file=_head_file(root, home))
             if writing:
                 self.journal.open_for_writing()
-        except BaseException:
+        except BaseException:  # whatever it is goes on, Ctrl-C too; the lock must not stay
             self._lock.release()
             raise
 
