@@ -52,6 +52,7 @@ DEFENCES: Final[dict[str, Defence]] = _defences(
     fresh_values        | switch    | every call gets values that no earlier call had
     moved_buffers       | switch    | addresses change between calls and come back with other values
     poisoned_outputs    | switch    | outputs hold a pattern, different every call, before the candidate runs
+    dirty_shared_memory | switch    | in checks shared memory holds NaN before the candidate's first kernel
     decoy_inputs        | switch    | some elements of the inputs hold other values until the gate opens
     guards              | structure | memory beside the arguments holds a pattern that must stay
     owner_process       | structure | seeds, expected values, timers and statistics live in another process

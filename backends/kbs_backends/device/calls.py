@@ -136,7 +136,8 @@ class Caller:
         self.settle(arm)
         placement = arm.arena.place()
         scalars = {n: v for n, v in values.inputs.items() if n not in placement.views}
-        call = self._message(placement, scalars, method, watch=watch)
+        dirty = not timed and "dirty_shared_memory" not in self._off
+        call = self._message(placement, scalars, method, watch=watch, dirty=dirty)
         first, arm.called = not arm.called, True
         poison: dict[str, torch.Tensor] = {}
 
@@ -171,11 +172,13 @@ class Caller:
         *,
         trial: Trial | None = None,
         watch: WatchMode = "",
+        dirty: bool = False,
     ) -> CallOnce:
         self._gate += 1
         return CallOnce(
             gate=self._gate, tensors=placement.tensors, scalars=scalars, order=self._task.order,
             outputs=self._task.outputs, method=method, trial=trial, watch=watch,
+            dirty=dirty,
         )  # fmt: skip
 
     def _run(

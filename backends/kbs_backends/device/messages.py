@@ -12,7 +12,8 @@ import msgspec
 from kbs_backends.device.layout import Placed
 from kbs_engine.vocabulary import Language
 
-Method = Literal["cuda_event", "host_time", "do_bench"]
+Method = Literal["cuda_event", "late_event", "host_time", "do_bench"]
+"""By which clock a call is timed; ``late_event``: events, and nothing is queued before the gate."""
 Trial = Literal["in_place", "returned"]
 """How a call of the harness's own gives its outputs: where they belong, or as new tensors."""
 
@@ -123,6 +124,8 @@ class CallOnce(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
     trial: Trial | None = None
     """Not the candidate but the harness's own call: measures what the clocks themselves take."""
     watch: WatchMode = ""
+    dirty: bool = False
+    """Leave values in on-chip memory first: not in timed calls."""
 
 
 class Inspect(msgspec.Struct, frozen=True, kw_only=True, tag="inspect"):

@@ -128,6 +128,8 @@ class _Server:
             prepared = _trial(message.trial, [tensors[name][1] for name in message.outputs])
         else:
             prepared = callee.prepare({name: values[name] for name in message.order})
+        if message.dirty:
+            side.dirty_next()
         watched = Watched(prepared, message.watch) if message.watch else None
         value, device_ns = side.timed(
             watched or prepared, message.gate, method=message.method,

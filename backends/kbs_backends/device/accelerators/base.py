@@ -157,6 +157,10 @@ class WorkerSide(Protocol):
         """
         ...
 
+    def dirty_next(self) -> None:
+        """Leave values in on-chip memory, where there is any, before the next call."""
+        ...
+
     def finish(self) -> None:
         """Wait for the copies of returned values."""
         ...

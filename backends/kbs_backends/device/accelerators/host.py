@@ -157,6 +157,9 @@ class HostWorker:
         value = call()
         return value, float(clock() - start)
 
+    def dirty_next(self) -> None:
+        """There is no on-chip memory to a processor's thread."""
+
     def finish(self) -> None:
         """Nothing: copies on the host are done when they return."""
 

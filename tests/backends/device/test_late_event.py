@@ -1,0 +1,53 @@
+"""Arms whose clocks disagree while launches are queued ahead are timed from an open gate."""
+
+import pytest
+
+from kbs_backends.device.accelerators.host import HostOwner
+from kbs_backends.device.context import Bench
+from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.racing import race
+from kbs_backends.device.zygote_client import Zygote
+from kbs_engine.blobs import BlobStore
+from kbs_engine.jobs import SourceRef, Task, Time, TimingSettings
+from tests.attacks.manifest import KERNELS, TASKS, TWINS
+
+
+class Queueing(HostOwner):
+    """The host device as one on which launches are queued."""
+
+    queues_launches = True
+
+
+@pytest.fixture
+def bench(tmp_path):
+    blobs = BlobStore(tmp_path / "blobs")
+    work = tmp_path / "work"
+    work.mkdir()
+    zygote = Zygote(work, "host", [blobs.folder])
+    zygote.start()
+    settings = Settings(kind="host", gpu=0, blobs=str(blobs.folder), workdir=str(work))
+    side = Queueing()
+    yield Bench(settings, side, zygote)
+    zygote.close()
+    side.close()
+
+
+def timed(bench, path):
+    source = SourceRef(sha256=bench.blobs.put(path.read_bytes()), language="triton", name=path.name)
+    task = Task(reference_sha256=bench.blobs.put((TASKS / "silu_bias.py").read_bytes()), dims={})
+    settings = TimingSettings(trials=6, warmup_calls=1, warmup_ms=0.0)
+    return race(bench, Time(arms=(source,), task=task, settings=settings), {})
+
+
+def test_a_lie_stays_a_lie_from_an_open_gate(bench):
+    found = timed(bench, KERNELS / "t14_takes_over_the_protocol.py")
+    assert found.arms[0].reason == "clock_mismatch"
+    assert "without queueing launches ahead" in found.warnings[0]
+    assert found.timer.endswith("launches not queued ahead")
+
+
+def test_an_honest_arm_is_timed_once(bench):
+    found = timed(bench, TWINS / "in_place.py")
+    assert found.arms[0].reason is None
+    assert not [words for words in found.warnings if "queueing" in words]
+    assert found.timer == bench.side.timer
