@@ -15,6 +15,8 @@ FAULT_CODE: Final = 86
 """Exit code asked of the sanitizer when it found faults, so that they differ from a crash."""
 
 TOOLS: Final = ("memcheck", "racecheck", "initcheck", "synccheck")
+PADDING_BYTES: Final = 512
+"""Between allocations, which would lie side by side: a step beyond one would be in the next."""
 _EXACT: Final = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
 """Every tensor is an allocation of its own: a step beyond it is seen."""
 _SUMMARY: Final = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:error|hazard)")
@@ -39,9 +41,10 @@ def _one(target: Target, tool: str, program: str) -> ToolVerdict:
     if tool not in TOOLS:
         detail = f"compute-sanitizer has no tool {tool}; choose from {', '.join(TOOLS)}"
         return ToolVerdict(tool=tool, ran=False, detail=detail)
+    apart = ("--padding", str(PADDING_BYTES)) if tool == "memcheck" else ()
     command = (
         program, "--tool", tool, "--error-exitcode", str(FAULT_CODE), "--target-processes", "all",
-        *target.argv,
+        *apart, *target.argv,
     )  # fmt: skip
     env = {**(environment_of(target) or os.environ), **_EXACT}
     run = run_tool(command, timeout_s=target.timeout_s, cwd=target.folder, env=env)

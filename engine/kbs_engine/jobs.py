@@ -80,8 +80,12 @@ class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):
 
     @property
     def key(self) -> str:
-        """Content hash: equal jobs have equal keys on every machine."""
-        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
+        """Content hash: equal jobs have equal keys on every machine.
+
+        Of the job as it is read back: 25 and 25.0 milliseconds are equal.
+        """
+        read_back = msgspec.json.decode(msgspec.json.encode(self), type=type(self))
+        return hashlib.sha256(msgspec.json.encode(read_back, order="deterministic")).hexdigest()
 
 
 class Probe(Job, frozen=True, kw_only=True, tag="probe"):

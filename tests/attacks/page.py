@@ -26,6 +26,7 @@ OPEN = """\
 - **Whose work**: launches and library operations are seen inside the candidate's process and are its claim. What the owner compares itself are results: with operations of torch failing, and with Triton launches doing nothing. A library that native code opens by itself, arithmetic outside of torch, and kernels that neither Triton nor the symbols of a library tell of (CuTe DSL) are not seen; copies and casts count as no work. By default libraries are permitted and measured at their cost.
 - **Hangs**: a call of a Python kernel that waits for its own hung launch (as autotuning does) uses the processor like a compiler and is refused after 180 s only.
 - **Threads** that are started before or in the first call and sleep between calls are taken for those of a library. What they write late is seen, what they read early meets decoys.
+- **On a GPU**: on the H200, M6c (a read beyond an array under compute-sanitizer) and M7b (uninitialised shared memory) got through, and the twins `side_stream_joined` and `side_stream_waited` were refused as `clock_mismatch`. Since then allocations are kept apart under the sanitizer, checks leave NaN in shared memory, and arms whose clocks disagree are timed from an open gate. These four have not run on a GPU again, so their rows say *not recorded*.
 - **Recordings**: the chain shows edited, exchanged and missing lines, but not that the last lines were taken away, and whoever recomputes it all can forge it.
 """
 
@@ -34,7 +35,7 @@ HOW = """\
 ```
 python -m pytest tests/attacks                                                # host, every CI run
 python -m tests.attacks.record_gpu --device host --out tests/attacks/recorded --switches
-python -m tests.attacks.record_gpu --out tests/attacks/recorded --repeats 3 --chip h100_sxm --switches
+python -m tests.attacks.record_gpu --out tests/attacks/recorded --repeats 3 --chip h200_sxm --switches
 python -m tests.attacks.page
 ```
 """
@@ -70,6 +71,7 @@ def _summary(found: tuple[Recording, ...]) -> str:
         lines.append(f"| {one.name} | {len(tried)} | {wrong[0]} | {len(twins)} | {wrong[1]} |")
     if all(one.machine.device == "host" for one in found):
         lines.append("| a GPU | not recorded | | | |")
+    lines.append("\nTwo attacks and two twins ended otherwise than they must on the H200: see *What stays open*.")
     return "\n".join(lines)
 
 

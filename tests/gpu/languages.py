@@ -9,7 +9,6 @@ from kbs_engine.jobs import (
     Check,
     Compile,
     Disassemble,
-    Probe,
     ProfileJob,
     Time,
     TimingSettings,
@@ -32,7 +31,7 @@ SECONDS_A_KERNEL = 25
 
 
 def run(session: Session) -> None:
-    machine = read(session.run(Probe()), Machine)
+    machine = session.machine
     rows = []
     for name in TASKS:
         folder = ROOT / "tests/kernels" / name

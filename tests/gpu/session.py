@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from dataclasses import dataclass, field
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from kbs_backends.device import LocalDevice, Recorder
+from kbs_backends.device import LocalDevice, RecordedDevice, Recorder
 from kbs_engine.blobs import BlobStore
 from kbs_engine.facts import Chip
-from kbs_engine.jobs import Result, SourceRef, Task
+from kbs_engine.jobs import Probe, Result, SourceRef, Task
+from kbs_engine.results import Machine, read
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = Path(__file__).resolve().parent / "kernels"
@@ -29,14 +31,19 @@ class Session:
     chip_file: Path | None = None
     rows: frozenset[str] = frozenset()
     """Of the table of languages only these: ``task:language``, with ``*`` for all."""
+    replay: Path | None = None
+    """A recording in place of a device."""
     start: float = field(default_factory=time.monotonic)
     blobs: BlobStore = field(init=False)
-    device: Recorder = field(init=False)
+    device: Recorder | RecordedDevice = field(init=False)
     chip: Chip | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.out.mkdir(parents=True, exist_ok=True)
         self.blobs = BlobStore(self.work / "blobs")
+        if self.replay is not None:
+            self.device = RecordedDevice(self.replay, self.blobs)
+            return
         if self.chip_file is not None:
             self.chip = msgspec.json.decode(self.chip_file.read_bytes(), type=Chip)
         elif not self.dry:
@@ -44,6 +51,11 @@ class Session:
         kind = "host" if self.dry else "cuda"
         local = LocalDevice(self.blobs, kind=kind, workdir=self.work / "device", chip=self.chip)
         self.device = Recorder(local, self.work / "recording", self.blobs)
+
+    @functools.cached_property
+    def machine(self) -> Machine:
+        """Card, driver, tools and versions."""
+        return read(self.run(Probe()), Machine)
 
     @property
     def left_s(self) -> float:
@@ -66,11 +78,12 @@ class Session:
         return self.device.submit(job).result()
 
     def write(self, name: str, data: object, *, provenance: object = None) -> None:
+        """One file, with the card that it was measured on."""
         record = {
             "date": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "dry": self.dry,
             "seconds": round(time.monotonic() - self.start, 1),
-            "provenance": msgspec.to_builtins(provenance) if provenance else None,
+            "provenance": msgspec.to_builtins(provenance or self.machine),
             "data": msgspec.to_builtins(data),
         }
         path = self.out / f"{name}.json"
