@@ -42,6 +42,7 @@ class Tree:
         self._wrapper = wrapper
         self._spans = wrapper.resolve(ByteSpanPositionProvider)
         counted = text.removeprefix("\ufeff").encode()  # LibCST counts bytes after the mark
+        self._before = len(self.data) - len(counted)
         self._line_starts = [found.end() for found in _NEWLINE.finditer(counted)]
 
     @cached_property
@@ -52,7 +53,8 @@ class Tree:
     def span(self, node: cst.CSTNode) -> tuple[int, int]:
         """Byte offsets of a node with its parentheses, without the whitespace around it."""
         span = self._spans[node]
-        start, end = span.start, span.start + span.length
+        start = self._before + span.start
+        end = start + span.length
         for left in getattr(node, "lpar", ()):
             start -= 1 + len(_BLANK.code_for_node(left.whitespace_after).encode())
         for right in getattr(node, "rpar", ()):
