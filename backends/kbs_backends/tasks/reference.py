@@ -88,10 +88,17 @@ class BoundReference:
         self._told = tuple(outputs)
         self._reads: tuple[str, ...] | None = None
         self._made: dict[str, OutputSpec] = {}
+        self._declared: tuple[str, ...] = ()
 
     @cached_property
     def output_names(self) -> tuple[str, ...]:
-        """By setup(), else what the reference is seen to write, else as told or returned."""
+        """By setup(), else what the reference is seen to write, else as told or returned.
+
+        Where setup() was called already and declares them, nothing is traced: tracing imports
+        much, for seconds in a fresh process.
+        """
+        if self._declared:
+            return self._declared
         try:
             with without_gpu(fake=True):
                 return self._found_outputs()
@@ -168,10 +175,10 @@ class BoundReference:
             raise UsageError(
                 f"no distribution {distribution!r}", remedy=f"one of {', '.join(DISTRIBUTIONS)}"
             )
-        outputs = self.output_names
         with on_device(device):
             torch.manual_seed(seed)
             inputs = self._drawn(seed, device)
+        outputs = self.output_names
         placed = {
             name: value.to(device)
             if isinstance(value, torch.Tensor) and value.device.type != torch.device(device).type
@@ -297,7 +304,7 @@ class BoundReference:
 
     def _drawn(self, seed: int, device: str = "cpu") -> Inputs:
         """Arguments as setup() gives them, with buffers for what is only returned."""
-        inputs = self._setup(self.dims, seed)[0]
+        inputs, self._declared = self._setup(self.dims, seed)
         _ = self.output_names
         return results_made.with_buffers(inputs, self._made, device) if self._made else inputs
 
