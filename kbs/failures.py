@@ -80,7 +80,12 @@ def _report(failure: BaseException, arguments: list[str]) -> int:  # noqa: PLR09
         sys.stdout.write(failure.format_message() + "\n")
         return 0
     if isinstance(failure, (KeyboardInterrupt, click.Abort)):
-        _tell(arguments, "interrupted", "", "nothing was left half done; run it again")
+        _tell(
+            arguments,
+            "interrupted",
+            "",
+            "nothing was left half done; run it again, or `kbs loop resume RUN` for a run",
+        )
         return 130
     if isinstance(failure, KbsError):
         _tell(arguments, failure.message, failure.where, failure.remedy)

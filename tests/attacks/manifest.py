@@ -92,7 +92,8 @@ TWIN_TASKS = {
     "softmax_subtracts_the_maximum": "softmax", "matmul_fp32": "matmul",
     "order_of_sums_varies": "matmul", "writes_every_zero": "lower_half_zero",
     "adds_the_small_bias": "small_bias", "copy_streaming": "large_copy",
-    "accumulates_by_index": "accumulate", "own_kernel_with_workspace": "silu_bias_own",
+    "accumulates_by_index": "accumulate", "own_kernel_that_returns": "silu_bias_own",
+    "own_kernel_with_workspace": "silu_bias_own",
 }  # fmt: skip
 SMALL_DIMS = {"triton_silu_bias": {"rows": 4, "cols": 64}}
 """Twins that run in an interpreter on the host."""

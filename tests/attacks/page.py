@@ -23,6 +23,7 @@ A dash means that this machine cannot run the row; *not recorded* means that nob
 OPEN = """\
 ## What stays open
 - **Decoys** are some elements of each input. A kernel that computes ahead, then looks at every input again and repairs what changed, is not told from one that computes in its call. For a memory-bound kernel that look is the honest cost; for a product of matrices it is less. Where a decoy changes the result by less than the tolerance (one element of a long sum), reading it early is not seen.
+- **Reading**: candidates cannot read the harness's own folders. A reference elsewhere on the disk, such as the file that was named on the command line, can be found and called; it is measured at its cost, and refused where the reference forbids libraries.
 - **Whose work**: launches and library operations are seen inside the candidate's process and are its claim. What the owner compares itself are results: with operations of torch failing, and with Triton launches doing nothing. A library that native code opens by itself, arithmetic outside of torch, and kernels that neither Triton nor the symbols of a library tell of (CuTe DSL) are not seen; copies and casts count as no work. By default libraries are permitted and measured at their cost.
 - **Hangs**: a call of a Python kernel that waits for its own hung launch (as autotuning does) uses the processor like a compiler and is refused after 180 s only.
 - **Threads** that are started before or in the first call and sleep between calls are taken for those of a library. What they write late is seen, what they read early meets decoys.
@@ -71,7 +72,9 @@ def _summary(found: tuple[Recording, ...]) -> str:
         lines.append(f"| {one.name} | {len(tried)} | {wrong[0]} | {len(twins)} | {wrong[1]} |")
     if all(one.machine.device == "host" for one in found):
         lines.append("| a GPU | not recorded | | | |")
-    lines.append("\nTwo attacks and two twins ended otherwise than they must on the H200: see *What stays open*.")
+    lines.append(
+        "\nTwo attacks and two twins ended otherwise than they must on the H200: see *What stays open*."
+    )
     return "\n".join(lines)
 
 

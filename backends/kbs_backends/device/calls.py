@@ -147,7 +147,7 @@ class Caller:
             return arm.arena.plant(placement, self._hidden)
 
         ran = self._run(arm, call, fill, first=first, flush=timed)
-        outputs = {name: placement.views[name].clone() for name in self._task.outputs}
+        outputs = {name: _copied(placement.views[name]) for name in self._task.outputs}
         arm.last = (placement, outputs)
         if first and not arm.trusted:
             arm.worker.close_gates()
@@ -227,6 +227,7 @@ class Caller:
     ) -> None:
         """Refusal with its own reason when the result is that of the decoys."""
         before = arm.arena.as_before_the_gate(placement, values.inputs, decoys, self._hidden)
+        arm.last = None  # its outputs lay where this has written
         if explains(self._task, before, values, outputs):
             raise Refusal(
                 "early_read", "the result is that of values that stood there before the call"
@@ -277,6 +278,14 @@ class Caller:
                 continue
             if not same_bits(placement.views[name], value):
                 raise Refusal("input_mutated", name)
+
+
+def _copied(view: torch.Tensor) -> torch.Tensor:
+    """A copy in the very layout: ``clone`` closes the gaps of a strided buffer."""
+    import torch
+
+    copy = torch.empty_strided(view.shape, view.stride(), dtype=view.dtype, device=view.device)
+    return copy.copy_(view)
 
 
 def _mark(view: torch.Tensor) -> None:

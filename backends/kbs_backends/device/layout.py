@@ -27,6 +27,8 @@ class TensorSpec(msgspec.Struct, frozen=True, kw_only=True):
     dtype: str
     """As torch writes it, without ``torch.``."""
     item_bytes: int
+    any_layout: bool = False
+    """Whether a returned tensor may have other strides: nobody has said which it must have."""
 
     @property
     def extent_bytes(self) -> int:

@@ -69,7 +69,10 @@ def deliver(
             _copy(place, tensor)
             continue
         _judge(name, tensor, spec, place, inputs)
-        _raw_copy(place, tensor, spec.extent_bytes)
+        if _stride(tensor) == spec.stride:
+            _raw_copy(place, tensor, spec.extent_bytes)
+        else:
+            _copy(place, tensor)
     return copied
 
 
@@ -86,7 +89,7 @@ def _judge(
         raise BadReturnError("patched_instance", f"{name} has {', '.join(tensor.__dict__)}")
     _judge_metadata(name, tensor, spec, place)
     if spec.extent_bytes:
-        _judge_storage(name, tensor, spec, inputs)
+        _judge_storage(name, tensor, inputs)
 
 
 def _judge_metadata(name: str, tensor: torch.Tensor, spec: TensorSpec, place: torch.Tensor) -> None:
@@ -97,23 +100,27 @@ def _judge_metadata(name: str, tensor: torch.Tensor, spec: TensorSpec, place: to
         raise BadReturnError("wrong_dtype", f"{name} is {dtype}, not {spec.dtype}")
     if tuple(tensor.shape) != spec.shape:
         raise BadReturnError("wrong_shape", f"{name} is {tuple(tensor.shape)}, not {spec.shape}")
-    if spec.extent_bytes and _stride(tensor) != spec.stride:
+    if spec.extent_bytes and not spec.any_layout and _stride(tensor) != spec.stride:
         raise BadReturnError(
             "wrong_stride", f"{name} has strides {_stride(tensor)}, not {spec.stride}"
         )
 
 
-def _judge_storage(
-    name: str, tensor: torch.Tensor, spec: TensorSpec, inputs: Sequence[torch.Tensor]
-) -> None:
+def _judge_storage(name: str, tensor: torch.Tensor, inputs: Sequence[torch.Tensor]) -> None:
     storage, begin = _storage(tensor), _data_ptr(tensor)
-    end = begin + spec.extent_bytes
+    end = begin + _extent_bytes(tensor)
     if begin == 0 or _storage_ptr(storage) + _storage_bytes(storage) < end:
         raise BadReturnError("lazy_tensor", f"{name} has no storage of its size")
     for one in inputs:
         start = _data_ptr(one)
         if start and start < end and begin < start + _span(one):
             raise BadReturnError("aliased_output", f"{name} shares memory with an input")
+
+
+def _extent_bytes(tensor: torch.Tensor) -> int:
+    """From its first element to behind its last."""
+    last = sum((n - 1) * s for n, s in zip(tuple(tensor.shape), _stride(tensor), strict=True))
+    return int((last + 1) * tensor.element_size())
 
 
 def _span(tensor: torch.Tensor) -> int:

@@ -121,8 +121,9 @@ class LoadedTask:
     def _layout(self, inputs: dict[str, Any]) -> tuple[TensorSpec, ...]:
         import torch
 
+        free = self.reference.only_returned
         specs = [
-            _spec_of(name, value)
+            _spec_of(name, value, any_layout=name in free)
             for name, value in inputs.items()
             if isinstance(value, torch.Tensor)
         ]
@@ -131,10 +132,11 @@ class LoadedTask:
         return tuple(specs)
 
 
-def _spec_of(name: str, tensor: torch.Tensor) -> TensorSpec:
+def _spec_of(name: str, tensor: torch.Tensor, *, any_layout: bool) -> TensorSpec:
     return TensorSpec(
         name=name, shape=tuple(tensor.shape), stride=tuple(tensor.stride()),
         dtype=str(tensor.dtype).removeprefix("torch."), item_bytes=tensor.element_size(),
+        any_layout=any_layout,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ import socket
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from kbs_backends.device import kernel_calls, proc
 from kbs_backends.device.messages import Reaped, Started, StartWorker, ToZygote
@@ -56,10 +57,21 @@ def _preload() -> None:
                  "kbs_backends.device.worker"):  # fmt: skip
         if importlib.util.find_spec(name.split(".", maxsplit=1)[0]) is not None:
             importlib.import_module(name)
+    tqdm = sys.modules.get("tqdm") or _found("tqdm")
+    if tqdm is not None:
+        tqdm.tqdm.monitor_interval = 0  # its thread would be taken for one of the candidate's
     import gc
 
     gc.collect()
     gc.freeze()
+
+
+def _found(name: str) -> Any:
+    """A module that need not be there."""
+    import importlib
+    import importlib.util
+
+    return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 
 def _fork(channel: Channel, message: StartWorker) -> int:

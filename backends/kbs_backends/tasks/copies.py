@@ -25,4 +25,9 @@ def as_buffer(value: Any, buffer: Any) -> Any:
     """The eager result in the layout of the buffer: only values are judged here."""
     import torch
 
-    return torch.empty_like(buffer).copy_(value) if value.stride() != buffer.stride() else value
+    if value.stride() == buffer.stride():
+        return value
+    made = torch.empty_strided(
+        buffer.shape, buffer.stride(), dtype=buffer.dtype, device=buffer.device
+    )
+    return made.copy_(value)
