@@ -160,7 +160,7 @@ def _print_rows(context: Context, words: tuple[str, ...], options: dict[str, Any
         shown = [row_shape(row) for row in found[:limit]]
         context.print_json({"outcomes": shown, "more": len(found) > limit})
         return
-    show_rows(context.console(), found[:limit], more=len(found) > limit)
+    show_rows(context.console(), found[:limit], more=len(found) > limit, every=every)
 
 
 @command.command("merge", epilog="Example: kbs experience merge team-a/experience old_log.json")

@@ -29,8 +29,8 @@ def row_shape(row: Row) -> dict[str, Any]:
     return {**identity, **{name: v for name, v in outcome.items() if name not in identity}}
 
 
-def show_rows(console: Console, rows: Sequence[Row], *, more: bool) -> None:
-    """One line per outcome."""
+def show_rows(console: Console, rows: Sequence[Row], *, more: bool, every: bool) -> None:
+    """One line per outcome; ``every``: of all states, not of those alone that count."""
     for row in rows:
         outcome = row.outcome
         gain = "" if outcome.gain is None else f"{outcome.gain:+.1%}"
@@ -43,7 +43,8 @@ def show_rows(console: Console, rows: Sequence[Row], *, more: bool) -> None:
             markup=False,
         )
     if not rows:
-        console.print("no outcome like that", markup=False)
+        hidden = "" if every else " counts; --all shows masked, quarantined and host ones too"
+        console.print(f"no outcome like that{hidden}", markup=False)
     if more:
         console.print("… and more with --limit", style="dim", markup=False)
 

@@ -59,7 +59,8 @@ def failures_by_line(path: Path, what: str, *, remedy: str = "fix the line") -> 
         raise MeasurementError(
             f"needs the package {problem.name}, which is not installed",
             where=_place(path, problem),
-            remedy=f"install {problem.name} beside kbs",
+            remedy=f"install {problem.name} beside kbs; a file that lies beside this one is not "
+            "carried along: put its code in here",
         ) from problem
     except SystemExit as problem:
         raise InputError(
