@@ -113,7 +113,8 @@ def _same_shape(name: str, value: Any, buffer: Any, where: Path) -> None:
             where,
             f"output {name}: the reference gives shape {tuple(value.shape)}, "
             f"the buffer of setup() has {tuple(buffer.shape)} (shape mismatch)",
-            "make setup() allocate what the reference gives",
+            "make setup() allocate what the reference gives; a reference writes its outputs or "
+            "returns them all, in order",
         )
 
 
