@@ -62,11 +62,8 @@ def build_roofline(
         _flag_model(time, model_cited, model_measured, flags)
         _flag_traffic(metrics, work, flags)
         near, reason = _near_peak(metrics, work, time, model_cited, model_measured, reading)
+    reason = _marked(cited, reason, flags, near=near)
     roofs = (*cited, *measured)
-    stood_in = ", ".join(roof.metric for roof in cited if roof.basis == "placeholder")
-    if stood_in:
-        flags.append(f"rests on a placeholder given by the user: {stood_in}")
-        reason = f"{reason}, with a placeholder for {stood_in}" if near else ""
     return Roofline(
         time_ns=time,
         time_source="none" if time is None else time_source,
@@ -91,6 +88,15 @@ def build_roofline(
         work_doubted=bool(doubt),
         flags=tuple(flags),
     )
+
+
+def _marked(cited: list[Roof], reason: str, flags: list[str], *, near: bool) -> str:
+    """Why it is near its peak, with what the user's placeholders stand for."""
+    stood_in = ", ".join(roof.metric for roof in cited if roof.basis == "placeholder")
+    if not stood_in:
+        return reason
+    flags.append(f"rests on a placeholder given by the user: {stood_in}")
+    return f"{reason}, with a placeholder for {stood_in}" if near else ""
 
 
 def _roofs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping
 from datetime import datetime, timezone
@@ -85,7 +86,8 @@ def begin(kernel: Path, task: TaskOptions, options: RunOptions) -> RunFolder:
         baseline_file=kernel.name,
     )
     run = RunFolder.create(root, state, reference=reference, baseline=text, home=options.home)
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(run.close)  # after Ctrl-C too the lock must not stay
         source = msgspec.structs.replace(subject.source, name=settings.kernel_file)
         run.journal.append(
             BEGUN,
@@ -99,9 +101,7 @@ def begin(kernel: Path, task: TaskOptions, options: RunOptions) -> RunFolder:
                 settings=settings,
             ),
         )
-    except BaseException:  # whatever it is goes on, Ctrl-C too; the lock must not stay
-        run.close()
-        raise
+        undo.pop_all()
     return run
 
 

@@ -60,3 +60,19 @@ def test_a_missing_sanitizer_is_told():
 def test_an_unknown_tool_is_told():
     answer = sanitize(Target(argv=("true",)), ("magic",))
     assert "no tool magic" in answer.tools[0].detail
+
+
+def test_memcheck_keeps_allocations_apart(tmp_path):
+    program = tmp_path / "sanitizer"
+    program.write_text(
+        '#!/bin/sh\necho "$PYTORCH_NO_CUDA_MEMORY_CACHING $*" >> "$0.said"\n'
+        "echo '========= ERROR SUMMARY: 0 errors'\n"
+    )
+    program.chmod(0o755)
+    answer = sanitize(Target(argv=("true",)), ("memcheck", "initcheck"), program=str(program))
+    assert answer.clean
+    memcheck, initcheck = (tmp_path / "sanitizer.said").read_text().splitlines()
+    assert memcheck.startswith("1 --tool memcheck ")
+    assert "--padding 512 true" in memcheck
+    assert initcheck.startswith("1 --tool initcheck ")
+    assert "--padding" not in initcheck

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Mapping
@@ -53,14 +54,15 @@ class Bench:
             self.zygote, self.watch, self.settings.limits, trusted=trusted,
             sandbox="sandbox" not in self.off,
         )  # fmt: skip
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(worker.end)
             warm_triton.give(self._warm, worker.folder)
             arena = Arena(self.side, task.layout, move="moved_buffers" not in self.off)
+            state = ArmState(worker, arena, trusted=trusted)
+            undo.pop_all()
+            undo.callback(self.end, state)
             worker.attach(self.side.name, arena.block.handle, self.settings.gpu)
-        except BaseException:
-            worker.end()
-            raise
-        state = ArmState(worker, arena, trusted=trusted)
+            undo.pop_all()
         if not trusted:
             state.notes += [
                 f"isolation without {name}: {why}"

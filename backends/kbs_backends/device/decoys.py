@@ -19,6 +19,7 @@ import msgspec
 from kbs_backends.device.layout import Placed
 from kbs_backends.device.task import LoadedTask, Values
 from kbs_backends.tasks import Tolerance
+from kbs_engine.errors import KbsError
 
 if TYPE_CHECKING:
     import torch
@@ -88,7 +89,7 @@ def explains(
     for some in sets if len(decoyed) > 1 else sets[:1]:
         try:
             ahead = task.expected_of({**values.inputs, **some})
-        except Exception:  # noqa: BLE001 - the user's reference on values that nobody promised it
+        except KbsError:  # the user's reference, on values that nobody promised it
             return False
         found = {name: _nearer(outputs[name], was, ahead[name], values.tolerance)
                  for name, was in found.items()}  # fmt: skip

@@ -34,12 +34,11 @@ def import_file(path: Path, name: str = "") -> ModuleType:
         raise InputError("is no Python file", where=str(path), remedy="give a .py file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[unique] = module
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(sys.modules.pop, unique, None)  # a half-imported module must not stay
         with failures_by_line(path, "fails while it is imported"):
             spec.loader.exec_module(module)
-    except BaseException:  # whatever it is goes on; a half-imported module must not stay
-        del sys.modules[unique]
-        raise
+        undo.pop_all()
     return module
 
 

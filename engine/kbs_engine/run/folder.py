@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -37,13 +38,12 @@ class RunFolder:
         self._lock = WriterLock(self.paths.lock)
         if writing:
             self._lock.acquire()
-        try:
+        with contextlib.ExitStack() as undo:
+            undo.callback(self._lock.release)  # after Ctrl-C too the lock must not stay
             self.journal = Journal(self.paths.journal, head_file=_head_file(root, home))
             if writing:
                 self.journal.open_for_writing()
-        except BaseException:  # whatever it is goes on, Ctrl-C too; the lock must not stay
-            self._lock.release()
-            raise
+            undo.pop_all()
 
     @classmethod
     def create(

@@ -65,7 +65,7 @@ def test_what_is_only_returned_has_any_layout_and_a_buffer_its_own(rig, referenc
     assert found.passed, found.detail
 
 
-def test_a_compiler_of_torch_in_a_kernel_leaves_no_thread(rig):
+def test_a_progress_bar_in_a_kernel_leaves_no_thread(rig):
     found = rig.check("""
         import tqdm
 
