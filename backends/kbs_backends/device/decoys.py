@@ -89,7 +89,7 @@ def explains(
     for some in sets if len(decoyed) > 1 else sets[:1]:
         try:
             ahead = task.expected_of({**values.inputs, **some})
-        except KbsError:  # the user's reference, on values that nobody promised it
+        except (KbsError, RuntimeError):  # the user's reference on values nobody promised it
             return False
         found = {name: _nearer(outputs[name], was, ahead[name], values.tolerance)
                  for name, was in found.items()}  # fmt: skip
