@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from kbs_backends.profilers.base import Target, environment_of
@@ -33,8 +34,19 @@ def sanitize(
     *,
     program: str = "compute-sanitizer",
 ) -> Sanitized:
-    """Run each tool over ``target``; what cannot run is told as not run, never as clean."""
-    return Sanitized(tools=tuple(_one(target, tool, program) for tool in tools))
+    """Run each tool over ``target``; what cannot run is told as not run, never as clean.
+
+    All at once, as each spends seconds on starting an interpreter; what did not run so, for want
+    of memory perhaps, runs once more alone.
+    """
+    with ThreadPoolExecutor(max_workers=max(1, len(tools))) as pool:
+        together = list(pool.map(lambda tool: _one(target, tool, program), tools))
+    return Sanitized(
+        tools=tuple(
+            found if found.ran or len(tools) == 1 else _one(target, found.tool, program)
+            for found in together
+        )
+    )
 
 
 def _one(target: Target, tool: str, program: str) -> ToolVerdict:

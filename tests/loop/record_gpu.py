@@ -47,21 +47,22 @@ CASES = {
     for case in (
         GpuCase(
             name="softmax_cuda", folder="softmax_cuda", kernel="kernel.cu",
-            options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--baselines",
-                     "pytorch-eager,torch-compile"),
+            options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--trials", "40"),
             authored=(("v1.cu",), ("v2.cu",)),
         ),
         GpuCase(
             name="gemm_triton", folder="gemm_triton", kernel="kernel.py",
-            options=("--M=1024", "--N=1024", "--K=1024", "-n", "3", "--templates", "off"),
+            options=("--M=1024", "--N=1024", "--K=1024", "-n", "3", "--templates", "off",
+                     "--trials", "40"),
         ),
         GpuCase(
             name="layernorm_triton", folder="layernorm_triton", kernel="kernel.py",
-            options=("--M=4096", "--N=8192", "-n", "2", "--templates", "off"),
+            options=("--M=4096", "--N=8192", "-n", "2", "--templates", "off", "--trials", "40"),
         ),
         GpuCase(
             name="all_wrong", folder="softmax_cuda", kernel="kernel.cu",
-            options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--retries", "2"),
+            options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--retries", "2",
+                     "--trials", "40"),
             authored=(("wrong.cu", "wrong.cu", "wrong.cu"), ("v1.cu",)),
         ),
     )

@@ -25,6 +25,12 @@ class Placement(msgspec.Struct, frozen=True, kw_only=True):
     """Argument name → the owner's tensor over the arena."""
     guards: Any
     """Tensors over the canaries."""
+    staged: Any
+    """Argument name → where its values are made ready, in memory that no worker maps."""
+    staged_guards: Any
+    begin: int
+    """Bytes of the arena from the first guard to behind the last."""
+    end: int
 
 
 class Arena:
@@ -32,6 +38,7 @@ class Arena:
 
     def __init__(self, side: OwnerSide, layout: Layout, *, move: bool = True) -> None:
         """Allocate; ``move`` False keeps every call at one address (a defence switched off)."""
+        import numpy as np
         import torch
 
         self._layout = layout
@@ -39,8 +46,10 @@ class Arena:
         self._move = move
         self.block = side.allocate(layout.total_bytes)
         self._flat = self.block.bytes
+        self._stage = torch.empty(layout.slot_bytes, dtype=torch.uint8, device=side.torch_device)
         self._calls = 0
-        self._start = 0
+        self._placements: dict[tuple[int, int], Placement] = {}
+        self._drawing = np.random.default_rng(secrets.randbits(128))
         generator = torch.Generator().manual_seed(secrets.randbits(31))
         pattern = torch.randint(
             0, 256, (GUARD_PATTERNS + 2 * CANARY_BYTES,), generator=generator, dtype=torch.uint8
@@ -49,38 +58,52 @@ class Arena:
 
     def place(self) -> Placement:
         """The next slot, at a random shift."""
-        import torch
-
         slot, shift = (self._calls, secrets.randbelow(SHIFTS)) if self._move else (0, 0)
         self._calls += 1
+        where = slot % self._layout.slots, shift
+        if where not in self._placements:
+            self._placements[where] = self._placement(*where)
+        return self._placements[where]
+
+    def _placement(self, slot: int, shift: int) -> Placement:
         placed = self._layout.place(slot, shift)
-        views = {}
-        for one in placed:
-            spec = one.spec
-            dtype: torch.dtype = getattr(torch, spec.dtype)
-            if spec.extent_bytes:
-                flat = self._flat[one.offset : one.offset + spec.extent_bytes].view(dtype)
-                views[spec.name] = flat.as_strided(spec.shape, spec.stride)
-            else:
-                views[spec.name] = torch.empty(spec.shape, dtype=dtype, device=self._flat.device)
-        guards = [self._flat[begin : begin + size] for begin, size in canaries(placed)]
-        return Placement(tensors=placed, views=views, guards=guards)
+        guards = canaries(placed)
+        begin, end = (guards[0][0], sum(guards[-1])) if guards else (0, 0)
+        return Placement(
+            tensors=placed,
+            views=self._views(placed, self._flat, 0),
+            guards=[self._flat[at : at + size] for at, size in guards],
+            staged=self._views(placed, self._stage, begin),
+            staged_guards=[self._stage[at - begin : at - begin + size] for at, size in guards],
+            begin=begin,
+            end=end,
+        )
 
     def write(self, placement: Placement, inputs: dict[str, Any]) -> None:
-        """Bring the inputs to their places and set the guards."""
+        """Make the inputs and the guards ready; ``commit`` brings them to their places."""
         import torch
 
-        for name, view in placement.views.items():
+        for name, view in placement.staged.items():
             value = inputs.get(name)
             if isinstance(value, torch.Tensor):
                 view.copy_(value)
-        self._start = secrets.randbelow(GUARD_PATTERNS)
-        for guard in placement.guards:
-            guard.copy_(self._guard(guard.numel()))
+        start = secrets.randbelow(GUARD_PATTERNS)  # a stray byte meets it once in 256 calls
+        for guard in placement.staged_guards:
+            guard.copy_(self._pattern[start : start + guard.numel()])
 
     def plant(self, placement: Placement, names: frozenset[str]) -> Decoys | None:
         """Let some elements of the named tensors hold other values until ``reveal``."""
-        return plant(self._flat, placement.tensors, names, self._device)
+        return plant(self._stage, placement.tensors, names, placement.begin, self._drawing)
+
+    def commit(self, placement: Placement) -> None:
+        """Bring what was made ready to the arena, in one copy.
+
+        A worker waits before its gate meanwhile, and the device changes from its context to the
+        owner's and back whenever the owner's stream runs dry: many small operations here would
+        cost milliseconds.
+        """
+        size = placement.end - placement.begin
+        self._flat[placement.begin : placement.end].copy_(self._stage[:size])
 
     def reveal(self, decoys: Decoys) -> None:
         """The true values again, in stream order."""
@@ -91,18 +114,32 @@ class Arena:
     ) -> dict[str, torch.Tensor]:
         """The named tensors as they stood before ``reveal``; overwrites the arguments."""
         self.write(placement, inputs)
+        self.commit(placement)
         self._flat[decoys.places] = decoys.false
         return {name: placement.views[name].clone() for name in names}
 
-    def broken_guards(self, placement: Placement) -> int:
-        """How many guards were written over."""
+    def guards_hold(self, placement: Placement) -> bool:
+        """Whether no guard was written over since ``commit``."""
         import torch
 
-        return sum(not torch.equal(guard, self._guard(guard.numel())) for guard in placement.guards)
+        if not placement.guards:
+            return True
+        return torch.equal(torch.cat(placement.guards), torch.cat(placement.staged_guards))
 
-    def _guard(self, nbytes: int) -> torch.Tensor:
-        """What guards hold in this call; a stray byte meets it by chance in one call of 256."""
-        return self._pattern[self._start : self._start + nbytes]
+    def _views(self, placed: tuple[Placed, ...], flat: torch.Tensor, begin: int) -> dict[str, Any]:
+        """Tensors over the arguments in ``flat``, whose first byte is byte ``begin`` of the arena."""
+        import torch
+
+        views = {}
+        for one in placed:
+            spec, at = one.spec, one.offset - begin
+            dtype: torch.dtype = getattr(torch, spec.dtype)
+            if spec.extent_bytes:
+                part = flat[at : at + spec.extent_bytes].view(dtype)
+                views[spec.name] = part.as_strided(spec.shape, spec.stride)
+            else:
+                views[spec.name] = torch.empty(spec.shape, dtype=dtype, device=flat.device)
+        return views
 
 
 def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:

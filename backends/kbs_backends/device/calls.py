@@ -1,15 +1,15 @@
 """One call of one worker, from fresh arguments to verified outputs and two clocks.
 
-Order: place → arm (the call stands before its gate, its launches queued where the device
-allows) → write inputs, poison outputs, set guards → flush the cache → clock → open the gate →
-done → clock → copy the outputs at once → compare. Inputs are final only when the gate opens.
+Order: make inputs, poisoned outputs and guards ready where no worker sees them → arm (the call
+stands before its gate, its launches queued where the device allows) → bring them to the arena
+in one copy → flush the cache → clock → open the gate → done → clock → copy the outputs at once →
+compare. Inputs are final only when the gate opens.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -112,12 +112,9 @@ class Caller:
         """
         placement = arm.arena.place()
         call = self._message(placement, {}, method, trial=kind)
-
-        def fill() -> Decoys | None:
-            arm.arena.write(placement, values.inputs)
-            return arm.arena.plant(placement, self._hidden)
-
-        return self._run(arm, call, fill, first=False, flush=True).facts(None)
+        arm.arena.write(placement, values.inputs)
+        decoys = arm.arena.plant(placement, self._hidden)
+        return self._run(arm, call, placement, decoys, first=False, flush=True).facts(None)
 
     def call(
         self,
@@ -139,14 +136,10 @@ class Caller:
         dirty = not timed and "dirty_shared_memory" not in self._off
         call = self._message(placement, scalars, method, watch=watch, dirty=dirty)
         first, arm.called = not arm.called, True
-        poison: dict[str, torch.Tensor] = {}
-
-        def fill() -> Decoys | None:
-            arm.arena.write(placement, values.inputs)
-            poison.update(self._poison(arm, placement, plausible=not repeated))
-            return arm.arena.plant(placement, self._hidden)
-
-        ran = self._run(arm, call, fill, first=first, flush=timed)
+        arm.arena.write(placement, values.inputs)
+        poison = self._poison(arm, placement, plausible=not repeated)
+        decoys = arm.arena.plant(placement, self._hidden)
+        ran = self._run(arm, call, placement, decoys, first=first, flush=timed)
         outputs = {name: _copied(placement.views[name]) for name in self._task.outputs}
         arm.last = (placement, outputs)
         if first and not arm.trusted:
@@ -185,7 +178,8 @@ class Caller:
         self,
         arm: ArmState,
         call: CallOnce,
-        fill: Callable[[], Decoys | None],
+        placement: Placement,
+        decoys: Decoys | None,
         *,
         first: bool,
         flush: bool = False,
@@ -193,7 +187,7 @@ class Caller:
         side, worker = self._side, arm.worker
         queued = side.queues_launches and call.method == "cuda_event"
         worker.arm(call, first=first, waits_for_launch=queued)
-        decoys = fill()
+        arm.arena.commit(placement)
         if flush and "l2_flush" not in self._off:
             side.flush_cache()
         side.synchronize()
@@ -245,12 +239,12 @@ class Caller:
         older = arm.history.latest()
         if older and plausible and secrets.randbelow(4) == 0:
             for name in outputs:
-                placement.views[name].copy_(older[name])
-                _mark(placement.views[name])
+                placement.staged[name].copy_(older[name])
+                _mark(placement.staged[name])
         else:
             pattern = POISONS[secrets.randbelow(len(POISONS))]
-            poison(placement.views, outputs, pattern, secrets.randbits(31))
-        return {name: placement.views[name].clone() for name in outputs}
+            poison(placement.staged, outputs, pattern, secrets.randbits(31))
+        return {name: placement.staged[name].clone() for name in outputs}
 
     def _verify(
         self,
@@ -262,7 +256,7 @@ class Caller:
         *,
         timed: bool,
     ) -> Difference | None:
-        if arm.arena.broken_guards(placement):
+        if not arm.arena.guards_hold(placement):
             raise Refusal("illegal_access", "memory beside the arguments was written")
         if not arm.trusted and "input_hash" not in self._off:
             self._unchanged(values, placement)

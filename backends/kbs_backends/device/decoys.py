@@ -10,7 +10,7 @@ true inputs; what was computed ahead is wrong, and is recognized.
 
 from __future__ import annotations
 
-import secrets
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from kbs_backends.tasks import Tolerance
 from kbs_engine.errors import KbsError
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
 
 DECOYS = 32
@@ -42,16 +43,22 @@ class Decoys(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plant(
-    flat: torch.Tensor, placed: Sequence[Placed], names: frozenset[str], torch_device: str
+    flat: torch.Tensor,
+    placed: Sequence[Placed],
+    names: frozenset[str],
+    begin: int,
+    drawn: np.random.Generator,
 ) -> Decoys | None:
-    """Exchange elements of the named tensors in the arena's bytes ``flat``; None: nothing there."""
+    """Exchange elements of the named tensors in ``flat``, which begins at byte ``begin``.
+
+    None: there is nothing to exchange.
+    """
     import numpy as np
     import torch
 
-    drawn = np.random.default_rng(secrets.randbits(128))
     places, sources = [], []
     for one in placed:
-        size = int(np.prod(one.spec.shape, dtype=np.int64))
+        size = math.prod(one.spec.shape)
         if one.spec.name not in names or size < 2:  # noqa: PLR2004 - one value has no other
             continue
         count = max(1, min(DECOYS, size // SHARE))
@@ -62,10 +69,11 @@ def plant(
         sources.append((others[:, None] + item).ravel())
     if not places:
         return None
-    at = torch.from_numpy(np.concatenate(places)).to(torch_device)
-    source = torch.from_numpy(np.concatenate(sources)).to(torch_device)
-    decoys = Decoys(places=at, true=flat[at], false=flat[source])
-    flat[at] = decoys.false
+    both = np.stack((np.concatenate(places), np.concatenate(sources)))
+    at, source = torch.from_numpy(both).to(flat.device)
+    here = at - begin
+    decoys = Decoys(places=at, true=flat[here], false=flat[source - begin])
+    flat[here] = decoys.false
     return decoys
 
 
@@ -115,10 +123,10 @@ def _offsets(one: Placed, elements: Any) -> Any:
     """Byte offsets in the arena of elements counted in the order of the shape."""
     import numpy as np
 
+    spec = one.spec
+    if spec.dense:
+        return one.offset + elements * spec.item_bytes
     at = np.full(elements.shape, one.offset, dtype=np.int64)
-    if one.spec.shape:
-        for index, stride in zip(
-            np.unravel_index(elements, one.spec.shape), one.spec.stride, strict=True
-        ):
-            at += index.astype(np.int64) * stride * one.spec.item_bytes
+    for index, stride in zip(np.unravel_index(elements, spec.shape), spec.stride, strict=True):
+        at += index.astype(np.int64) * stride * spec.item_bytes
     return at

@@ -31,6 +31,16 @@ class TensorSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a returned tensor may have other strides: nobody has said which it must have."""
 
     @property
+    def dense(self) -> bool:
+        """Whether elements lie one after the other, in the order of the shape."""
+        step = 1
+        for size, stride in zip(reversed(self.shape), reversed(self.stride), strict=True):
+            if size != 1 and stride != step:
+                return False
+            step *= size
+        return True
+
+    @property
     def extent_bytes(self) -> int:
         """Bytes from the first element to behind the last: 1 + Σ (size − 1) × stride items."""
         if any(size == 0 for size in self.shape):

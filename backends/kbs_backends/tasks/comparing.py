@@ -121,7 +121,8 @@ def _chunk(actual: Any, expected: Any, atol: float, rtol: float) -> tuple[float,
     if not expected.is_floating_point():
         wrong = actual != expected
         errors = (actual.to(torch.float64) - expected.to(torch.float64)).abs()
-        return float(errors.max()), 0.0, int(wrong.sum()), 0
+        largest, missed = _numbers(errors.max(), wrong.sum())
+        return largest, 0.0, int(missed), 0
     got, wanted = actual.to(torch.float64), expected.to(torch.float64)
     finite = torch.isfinite(wanted)
     # A value that overflows the output's dtype is infinite in any honest kernel too.
@@ -134,7 +135,15 @@ def _chunk(actual: Any, expected: Any, atol: float, rtol: float) -> tuple[float,
     wrong = errors > atol + rtol * wanted.abs()
     wrong &= judged
     scale = torch.where(judged & (wanted != 0), wanted.abs(), torch.inf)
-    return float(errors.max()), float((errors / scale).max()), int(wrong.sum()), int(odd.sum())
+    found = _numbers(errors.max(), (errors / scale).max(), wrong.sum(), odd.sum())
+    return found[0], found[1], int(found[2]), int(found[3])
+
+
+def _numbers(*values: Any) -> list[float]:
+    """Values of one element each, fetched from a device together: each fetch waits for it."""
+    import torch
+
+    return torch.stack([value.to(torch.float64) for value in values]).tolist()
 
 
 def root_mean_square(expected: Any) -> float:
@@ -148,6 +157,6 @@ def root_mean_square(expected: Any) -> float:
     for start in range(0, flat.numel(), _CHUNK):
         part = flat[start : start + _CHUNK].to(torch.float64)
         finite = torch.isfinite(part)
-        total += float(torch.where(finite, part, 0.0).square().sum())
-        count += int(finite.sum())
+        square, some = _numbers(torch.where(finite, part, 0.0).square().sum(), finite.sum())
+        total, count = total + square, count + int(some)
     return float((total / count) ** 0.5) if count else 0.0

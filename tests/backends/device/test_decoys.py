@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -42,7 +43,7 @@ def test_decoys_come_and_go_in_the_named_tensors_alone(
     flat = torch.randint(0, 256, (layout.total_bytes,), dtype=torch.uint8)
     before = flat.clone()
     names = frozenset(f"t{n}" for n in range(0, len(shapes), 2))
-    decoys = plant(flat, placed, names, "cpu")
+    decoys = plant(flat, placed, names, 0, np.random.default_rng(slot))
     changed = set((flat != before).nonzero().flatten().tolist())
     allowed = set()
     for one in placed:
@@ -59,7 +60,8 @@ def test_a_large_tensor_holds_decoys_until_they_are_taken_away():
     layout = _layout([[64, 64]], 4, 1, turned=False)
     flat = torch.randint(0, 256, (layout.total_bytes,), dtype=torch.uint8)
     before = flat.clone()
-    seen = [plant(flat, layout.place(0, 0), frozenset({"t0"}), "cpu") for _ in range(2)]
+    drawn = np.random.default_rng(1)
+    seen = [plant(flat, layout.place(0, 0), frozenset({"t0"}), 0, drawn) for _ in range(2)]
     assert not torch.equal(flat, before)
     assert not torch.equal(seen[0].places, seen[1].places)
 

@@ -47,22 +47,25 @@ END:
 
 
 class SharedMemory:
-    """The kernel that leaves values; it is loaded when it is first wanted."""
+    """The kernel that leaves values, ready to be queued."""
 
     def __init__(self, driver: Driver, gpu: int) -> None:
-        """Nothing is loaded yet."""
+        """Load it and run it once: loading waits for streams, so it cannot wait for a gate too."""
         self._driver = driver
         self._gpu = gpu
         self._function: ctypes.c_void_p | None = None
         self._nbytes = 0
         self._units = 0
+        try:
+            self._function = self._load()
+        except CudaError:
+            return  # a driver that does not take the code: `dirty` says False
+        self.dirty(0)
+        driver.call("cuCtxSynchronize")
 
     def dirty(self, stream: int) -> bool:
         """Queue the kernel; False on a device whose driver does not take it."""
-        try:
-            if self._function is None:
-                self._function = self._load()
-        except CudaError:
+        if self._function is None:
             return False
         words, pattern = ctypes.c_uint(self._nbytes // 4), ctypes.c_uint(_PATTERN)
         arguments = (ctypes.c_void_p * 2)(ctypes.addressof(words), ctypes.addressof(pattern))
