@@ -44,7 +44,7 @@ class Ways(msgspec.Struct, frozen=True, kw_only=True):
     def optimize(self, case: CaseStudy) -> list[str]:
         """Arguments of kbs for a case; without the folders of a recording, what repeats it."""
         options = ["--gpu-seconds", f"{self.gpu_seconds:g}", "--device", self.device]
-        options += list(DRY) if self.dry else ["-n", str(self.iterations)]
+        options += list(DRY) if self.dry else ["-n", str(self.iterations), "--trials", "40"]
         if not self.knowledge:
             options += ["--knowledge", "off", "--templates", "off"]
         return ["optimize", *case.arguments(small=self.dry), *options]

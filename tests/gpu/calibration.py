@@ -1,53 +1,59 @@
-"""A/A comparisons and power: are the intervals right about kernels whose truth is known."""
+"""A/A comparisons and power: are the intervals right about kernels whose truth is known.
+
+Comparisons go as users make them: three sets of fresh processes each. Starting processes takes
+most of the time, so one job starts many of the same kernel, and each is compared with each other.
+Such comparisons share arms; bounds are given for those that share none.
+"""
 
 from __future__ import annotations
 
-from itertools import cycle
+from itertools import combinations, cycle, product
 
-from kbs_engine.jobs import Time, TimingSettings
+from kbs_engine.jobs import SourceRef, Task, Time, TimingSettings
 from kbs_engine.results import Timed, read
-from kbs_engine.timing import compare, cut, power, process_noise, self_comparison, slowed, summary
+from kbs_engine.timing import compare, power, process_noise, self_comparison, slowed, summary
 from tests.gpu.session import KERNELS, ROOT, Session
 
 CALLS = 20
-"""Samples of each arm in one comparison."""
+"""Samples of each arm in one process."""
+PROCESSES = 3
+ARMS = 12
+"""Processes of one kernel at a time."""
 EFFECTS = (0.03, 0.05, 0.10)
 WANTED = 1000
 WANTED_SLOWED = 100
 """Comparisons with a slowed kernel, for each effect."""
-PARTS_SLOWED = 5
-"""Comparisons that one pair of processes gives."""
+BASES, SLOWED = 4, 3
+"""Processes of the kernel as it is, and of each slowed one, at a time."""
 
 
 def self_comparisons(session: Session) -> None:
-    """Each kernel with itself, in fresh pairs of processes, until 1,000 comparisons or no time."""
-    found, recorded, failures = [], [], []
+    """Kernels with themselves, until 1,000 comparisons or no time."""
+    found, disjoint, recorded, failures = [], [], [], []
     kernels = cycle(_kernels(session))
-    wanted = 4 if session.dry else WANTED
-    while len(found) < wanted and session.left_s > 20 and len(failures) < 5:
+    arms, wanted = (4, 6) if session.dry else (ARMS, WANTED)
+    slower: dict[float, list] = {effect: [] for effect in EFFECTS}
+    while len(found) < wanted and session.left_s > 30 and len(failures) < 5:
         source, task = next(kernels)
-        settings = TimingSettings(trials=2 * CALLS + 1 if session.dry else 20 * CALLS + 1,
-                                  warmup_ms=0 if session.dry else 25)  # fmt: skip
-        result = session.run(Time(arms=(source, source), task=task, settings=settings,
-                                  block=len(recorded)))  # fmt: skip
-        timed = read(result, Timed) if result.value is not None else None
-        if timed is None or any(arm.reason for arm in timed.arms):
-            failures.append(result.failure or [(arm.reason, arm.detail) for arm in timed.arms])
+        timed = _timed(session, (source,) * arms, task, len(recorded), failures)
+        if timed is None:
             continue
         recorded.append(timed)
-        found += [compare(part, 0, 1) for part in cut(timed, CALLS)]
-    data = {"comparisons": len(found), "failures": failures, "calls_each": CALLS}
+        found += [compare(timed, a, b) for a, b in combinations(range(arms), 2)]
+        apart = [(a, a + 1) for a in range(0, arms - 1, 2)]
+        disjoint += [compare(timed, a, b) for a, b in apart]
+        for effect in EFFECTS:
+            slower[effect] += [compare(slowed(timed, b, effect), a, b) for a, b in apart]
+    data = {"comparisons": len(found), "failures": failures, "calls_each": CALLS,
+            "processes_each": 1 if session.dry else PROCESSES}  # fmt: skip
     if found:
         data |= {
             "summary": self_comparison(found),
+            "disjoint": self_comparison(disjoint),
             "process_noise": process_noise(recorded),
             "all": [[round(c.ratio, 6), round(c.low, 6), round(c.high, 6), c.verdict]
                     for c in found],
-            "slowed_in_the_record": [
-                power(effect, [compare(part, 0, 1) for timed in recorded
-                               for part in cut(slowed(timed, 1, effect), CALLS)])
-                for effect in EFFECTS
-            ],
+            "slowed_in_the_record": [power(effect, slower[effect]) for effect in EFFECTS],
         }  # fmt: skip
     session.write("self_comparison", data)
 
@@ -58,36 +64,56 @@ def spin_power(session: Session) -> None:
     task = session.task(KERNELS / "copy_ref.py", {"N": 1 << 12 if session.dry else 1 << 25})
     text = path.read_text(encoding="utf-8")
     base = session.source(path, language, text)
-    parts = 1 if session.dry else PARTS_SLOWED
-    settings = TimingSettings(trials=parts * CALLS + 1, warmup_ms=0 if session.dry else 25)
-    alone = session.run(Time(arms=(base,), task=task, settings=settings))
-    if alone.value is None or read(alone, Timed).arms[0].reason:
-        session.write("power", {"failure": alone.failure or alone.value})
+    failures: list = []
+    alone = _timed(session, (base,), task, 0, failures)
+    if alone is None:
+        session.write("power", {"failure": failures})
         return
-    base_ns = summary(read(alone, Timed).arms[0].samples_ns).median_ns
+    base_ns = summary(alone.arms[0].samples_ns).median_ns
+    slow = {
+        effect: session.source(
+            path, language, text.replace("SPIN_NS = 0", f"SPIN_NS = {round(effect * base_ns)}")
+        )
+        for effect in EFFECTS
+    }
+    bases, each = (1, 1) if session.dry else (BASES, SLOWED)
+    arms = (base,) * bases + tuple(slow[effect] for effect in EFFECTS for _ in range(each))
     kept: dict[float, list] = {effect: [] for effect in EFFECTS}
-    failures = []
-    wanted = 1 if session.dry else WANTED_SLOWED // PARTS_SLOWED
-    for block in range(wanted):
-        for effect in EFFECTS:
-            if session.left_s < 20 or len(failures) > 5:
-                break
-            slower = text.replace("SPIN_NS = 0", f"SPIN_NS = {round(effect * base_ns)}")
-            slow = session.source(path, language, slower)
-            result = session.run(Time(arms=(base, slow), task=task, settings=settings,
-                                      block=block))  # fmt: skip
-            timed = read(result, Timed) if result.value is not None else None
-            if timed is None or any(arm.reason for arm in timed.arms):
-                failures.append(result.failure or [(a.reason, a.detail) for a in timed.arms])
-                continue
-            kept[effect] += [compare(part, 0, 1) for part in cut(timed, CALLS)]
+    block = 0
+    while len(kept[EFFECTS[0]]) < (1 if session.dry else WANTED_SLOWED):
+        block += 1
+        if session.left_s < 35 or len(failures) > 3:
+            break
+        timed = _timed(session, arms, task, block, failures)
+        if timed is None:
+            continue
+        for number, effect in enumerate(EFFECTS):
+            first = bases + number * each
+            pairs = product(range(bases), range(first, first + each))
+            kept[effect] += [compare(timed, a, b) for a, b in pairs]
     points = []
     for effect, comparisons in kept.items():
         if comparisons:
             true = sorted(c.ratio for c in comparisons)[len(comparisons) // 2] - 1
             points.append({"asked": effect, "median_measured": true,
                            "point": power(effect, comparisons)})  # fmt: skip
-    session.write("power", {"base_ns": base_ns, "points": points, "failures": failures})
+    session.write("power", {"base_ns": base_ns, "points": points, "failures": failures,
+                            "arms_each": {"kernel": bases, "slowed": each}})  # fmt: skip
+
+
+def _timed(
+    session: Session, arms: tuple[SourceRef, ...], task: Task, block: int, failures: list
+) -> Timed | None:
+    """One job; what kept it from being one is added to ``failures``."""
+    settings = TimingSettings(trials=CALLS + 1, warmup_ms=0 if session.dry else 25)
+    result = session.run(Time(arms=arms, task=task, settings=settings, block=block,
+                              fresh_processes=1 if session.dry else PROCESSES))  # fmt: skip
+    timed = read(result, Timed) if result.value is not None else None
+    if timed is None or any(arm.reason for arm in timed.arms):
+        arms_told = [(arm.reason, arm.detail) for arm in timed.arms if arm.reason] if timed else []
+        failures.append(result.failure or arms_told)
+        return None
+    return timed
 
 
 def _kernels(session: Session) -> list:

@@ -52,12 +52,12 @@ CASES = {
         ),
         GpuCase(
             name="gemm_triton", folder="gemm_triton", kernel="kernel.py",
-            options=("--M=1024", "--N=1024", "--K=1024", "-n", "3", "--templates", "off",
-                     "--trials", "40"),
+            options=("--M=1024", "--N=1024", "--K=1024", "-n", "2", "--templates", "off",
+                     "--trials", "20"),
         ),
         GpuCase(
             name="layernorm_triton", folder="layernorm_triton", kernel="kernel.py",
-            options=("--M=4096", "--N=8192", "-n", "2", "--templates", "off", "--trials", "40"),
+            options=("--M=4096", "--N=8192", "-n", "2", "--templates", "off", "--trials", "20"),
         ),
         GpuCase(
             name="all_wrong", folder="softmax_cuda", kernel="kernel.cu",

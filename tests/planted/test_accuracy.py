@@ -56,3 +56,18 @@ def test_every_cure_was_measured(bench):
     for case in bench["cases"]:
         if not case["healthy"]:
             assert times[case["kernel"]]["faulty"]["median_ns"] > 0
+
+
+def test_no_message_of_a_symptom_reads_as_an_uncited_spec(kbs, tmp_path):
+    messages = set()
+    for report in ("recorded/cuda", "recorded/triton", "holdout/recorded/holdout"):
+        found = kbs("diagnose", BENCH / f"{report}.ncu-repz", "--json").json
+        messages |= {
+            symptom["message"]
+            for kernel in found["kernels"]
+            for symptom in (*kernel["causes"], *kernel["effects"])
+        }
+    assert len(messages) > 300
+    evidence = tmp_path / "kbs_evidence.md"
+    evidence.write_text("## NCU Facts\n" + "".join(f"- {line}\n" for line in sorted(messages)))
+    assert kbs("audit", evidence, "--strict").code == 0

@@ -6,9 +6,11 @@ import contextlib
 import time
 from collections.abc import Mapping, Sequence
 
+from kbs_backends.device import kept_cache
 from kbs_backends.device.calls import ArmState, Caller
 from kbs_backends.device.checking import finish, refuse_degenerate
 from kbs_backends.device.context import Bench, seconds_since
+from kbs_backends.device.kept_cache import Kept
 from kbs_backends.device.messages import Method
 from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.samples import ArmSamples
@@ -67,11 +69,12 @@ def _race(
     disagree, is timed once more from an open gate; there a lie stays a lie.
     """
     samples = [ArmSamples.of(arm) for arm in job.arms]
+    compiled: dict[int, Kept] = {}
     try:
         refuse_degenerate(bench, task)
         for pair in range(job.fresh_processes):
             with contextlib.ExitStack() as stack:
-                _Pair(bench, job, task, samples, pair, method).run(stack, artifacts)
+                _Pair(bench, job, task, samples, pair, method, compiled).run(stack, artifacts)
     except Refusal as refusal:
         for one in samples:
             one.refuse(refusal)
@@ -97,6 +100,7 @@ class _Pair:
         samples: Sequence[ArmSamples],
         pair: int,
         method: Method,
+        compiled: dict[int, Kept],
     ) -> None:
         self._bench = bench
         self._job = job
@@ -104,6 +108,7 @@ class _Pair:
         self._samples = samples
         self._pair = pair
         self._method = method
+        self._compiled = compiled
         self._caller = Caller(bench.side, task, bench.off)
         self._states: dict[int, ArmState] = {}
         self._clock: SecondClock | None = None
@@ -145,8 +150,11 @@ class _Pair:
         bench, arm = self._bench, self._job.arms[index]
         state = bench.start(arm, self._task)
         stack.callback(bench.end, state)
+        kept_cache.give(self._compiled.get(index, {}), state.worker.folder)
         bench.fill(state, arm, self._task, artifacts)
         facts = self._caller.call(state, self._task.fresh())
+        if self._pair == 0 and self._job.fresh_processes > 1:
+            self._compiled[index] = kept_cache.keep(state.worker.folder)
         self._samples[index].cold(facts.host_ns)
         self._states[index] = state
         self._samples[index].notes += state.notes

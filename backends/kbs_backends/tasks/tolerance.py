@@ -1,10 +1,13 @@
 """How close is close: command line, else ref.py, else derived; a declared one never widened.
 
 Derived: a result in a dtype of unit round-off ``u`` that sums ``n`` terms with arithmetic of
-round-off ``w`` is allowed ``2 u + 16 w sqrt(n)``, of the value and of the root mean square of the
-output. Rounding errors of a sum of n terms grow with sqrt(n) when they are independent (Higham,
-Accuracy and Stability of Numerical Algorithms, 2nd ed., section 2.8: the rule of thumb); the
-factor 16 leaves room for another order of summation and fast intrinsics.
+round-off ``w``, on operands that may be rounded to ``p``, is allowed ``2 u + 16 w sqrt(n) + 4 p``,
+of the value and of the root mean square of the output. Rounding errors of a sum of n terms grow
+with sqrt(n) when they are independent (Higham, Accuracy and Stability of Numerical Algorithms,
+2nd ed., section 2.8: the rule of thumb); the factor 16 leaves room for another order of summation
+and fast intrinsics. Operands are rounded once, before any sum: the error of each product is a
+share of it, and the sum of n such errors grows with sqrt(n) as does the sum itself. Rounding two
+operands gives products a deviation of p / sqrt(6); 4 p is ten of them.
 """
 
 from __future__ import annotations
@@ -25,14 +28,14 @@ PERMITTED_ROUND_OFF: Final[dict[str, float]] = {
     "tf32": 2.0**-10, "fp16": 2.0**-10, "bf16": 2.0**-7, "fp8_e4m3": 2.0**-3, "fp8_e5m2": 2.0**-2,
     "fp32": 2.0**-23, "fp64": 2.0**-52,
 }  # fmt: skip
-"""The same for precisions in which the arithmetic is permitted."""
+"""The same for precisions to which operands may be rounded."""
 SHORT: Final[dict[str, str]] = {
     "float64": "fp64", "float32": "fp32", "float16": "fp16", "bfloat16": "bf16",
     "float8_e4m3fn": "fp8_e4m3", "float8_e5m2": "fp8_e5m2", "int32": "int32", "int8": "int8",
     "bool": "bool",
 }  # fmt: skip
 """Our words for torch dtypes."""
-OUTPUT_FACTOR, SUM_FACTOR = 2.0, 16.0
+OUTPUT_FACTOR, SUM_FACTOR, OPERAND_FACTOR = 2.0, 16.0, 4.0
 
 
 def chosen(
@@ -87,8 +90,8 @@ def derive(dtypes: Sequence[str], length: int, permitted: Sequence[str] = ()) ->
         return Tolerance(atol=0.0, rtol=0.0, source="exact for whole numbers", derived=True)
     coarsest = max(floating, key=lambda dtype: ROUND_OFF[dtype])
     work = 2.0**-52 if coarsest == "float64" else 2.0**-23
-    work = max([work, *(PERMITTED_ROUND_OFF.get(name, 0.0) for name in permitted)])
     allowed = OUTPUT_FACTOR * ROUND_OFF[coarsest] + SUM_FACTOR * work * math.sqrt(max(1, length))
+    allowed += OPERAND_FACTOR * max(PERMITTED_ROUND_OFF.get(name, 0.0) for name in permitted or ("",))
     also = f", {' and '.join(permitted)} permitted" if permitted else ""
     return Tolerance(
         atol=allowed,
