@@ -97,7 +97,7 @@ class Outside:
         self._workdir.mkdir(parents=True, exist_ok=True)
         output = Path(tempfile.mkdtemp(prefix="sanitize-", dir=self._workdir))
         target = Target(
-            argv=self.command(job.source, job.task, machine),
+            argv=(*self.command(job.source, job.task, machine), "--zero-scratch"),
             cwd=str(output),
             env=child_environment(),
         )

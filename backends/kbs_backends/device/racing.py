@@ -111,6 +111,7 @@ class _Pair:
         self._compiled = compiled
         self._caller = Caller(bench.side, task, bench.off)
         self._states: dict[int, ArmState] = {}
+        self._returned = False
         self._clock: SecondClock | None = None
 
     def run(self, stack: contextlib.ExitStack, artifacts: Mapping[str, str]) -> None:
@@ -144,7 +145,7 @@ class _Pair:
         stack.callback(self._bench.end, state)
         method = self._method
         self._clock = SecondClock(self._bench.side, self._caller, state, method)
-        self._clock.warm_up(self._task.fresh())
+        self._clock.warm_up(self._task.fresh(), returned=self._returned)
 
     def _start(self, stack: contextlib.ExitStack, index: int, artifacts: Mapping[str, str]) -> None:
         bench, arm = self._bench, self._job.arms[index]
@@ -155,6 +156,7 @@ class _Pair:
         facts = self._caller.call(state, self._task.fresh())
         if self._pair == 0 and self._job.fresh_processes > 1:
             self._compiled[index] = kept_cache.keep(state.worker.folder)
+        self._returned |= facts.returned
         self._samples[index].cold(facts.host_ns)
         self._states[index] = state
         self._samples[index].notes += state.notes

@@ -37,9 +37,9 @@ class SecondClock:
         self._early: dict[Trial, list[CallFacts]] = {kind: [] for kind in TRIALS}
         self._found: dict[Trial, list[CallFacts]] = {kind: [] for kind in TRIALS}
 
-    def warm_up(self, values: Values) -> None:
-        """The first calls of every kind."""
-        for kind in TRIALS:
+    def warm_up(self, values: Values, *, returned: bool) -> None:
+        """The first calls of every kind that is wanted."""
+        for kind in TRIALS if returned else TRIALS[:1]:
             for number in range(DISCARDED + EARLY):
                 facts = self._trial(values, kind)
                 if facts is not None and number >= DISCARDED:

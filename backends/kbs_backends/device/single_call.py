@@ -28,6 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
     from kbs_engine.errors import KbsError
 
     options = _parse(arguments)
+    if options.zero_scratch and options.language == "triton":
+        from kbs_backends.device.zero_scratch import zero_scratch
+
+        zero_scratch()
     try:
         reference = load_reference(
             options.reference, json.loads(options.dims), setup=options.setup,
@@ -61,6 +65,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--ptr-size", type=int)
     parser.add_argument("--gpu", type=int, default=0)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--zero-scratch", action="store_true")
     parser.add_argument("--warm", action=argparse.BooleanOptionalAction, default=True)
     return parser.parse_args(arguments)
 

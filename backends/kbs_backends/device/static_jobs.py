@@ -8,8 +8,9 @@ import msgspec
 
 from kbs_backends.languages import Call, CompileCache
 from kbs_engine.blobs import BlobStore
+from kbs_engine.errors import InputError
 from kbs_engine.jobs import Compile, Disassemble, Provenance, Result, SourceRef, Task
-from kbs_engine.results import Compiled
+from kbs_engine.results import Compiled, CompileMessage
 
 
 class StaticJobs:
@@ -67,9 +68,13 @@ class StaticJobs:
     ) -> Compiled:
         from kbs_backends.languages import LANGUAGES
 
-        built = LANGUAGES[source.language].compile(
-            self.file(source), arch, cache=self._cache, flags=flags, call=self._call(task)
-        )
+        try:
+            built = LANGUAGES[source.language].compile(
+                self.file(source), arch, cache=self._cache, flags=flags, call=self._call(task)
+            )
+        except InputError as problem:  # the file is no kernel: one candidate less, not no run
+            told = CompileMessage(severity="error", message=problem.message)
+            return Compiled(ok=False, arch=arch, compiler=source.language, messages=(told,))
         return built.compiled
 
     def _call(self, task: Task | None) -> Call | None:

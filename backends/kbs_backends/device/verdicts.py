@@ -51,8 +51,11 @@ def judge(
     history: History, values: Values, outputs: Outputs, poison: Outputs, *, timed: bool
 ) -> Difference:
     """The comparison when it holds; Refusal with the kind of fault when it does not."""
-    from kbs_backends.tasks import compare
+    from kbs_backends.tasks import compare, holds
 
+    if timed and holds(outputs, values.expected, values.specs, values.tolerance):
+        history.add(outputs)
+        return Difference(ok=True, compared_elements=sum(o.numel() for o in outputs.values()))
     found = compare(outputs, values.expected, values.specs, values.tolerance)
     if not found.ok:
         raise Refusal(_code(found, history, outputs, poison, timed=timed), _detail(found, values))

@@ -8,6 +8,7 @@ code calls get answers. With ``fake`` no memory is touched: tensors are shapes a
 from __future__ import annotations
 
 import contextlib
+import threading
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -31,12 +32,16 @@ _SILENT: Final[tuple[str, ...]] = (
 )  # fmt: skip
 
 
+ONE_AT_A_TIME: Final = threading.RLock()
+"""What stands in for a GPU, or for its driver, is seen by all threads of a process."""
+
+
 @contextlib.contextmanager
 def without_gpu(*, fake: bool = False, chip: PretendChip | None = None) -> Iterator[None]:
     """Run user code as if there were one CUDA device, on CPU (or, ``fake``, meta) tensors."""
     import torch
 
-    with contextlib.ExitStack() as stack:
+    with ONE_AT_A_TIME, contextlib.ExitStack() as stack:
         for name, stand_in in _stand_ins(chip or PretendChip()).items():
             stack.enter_context(mock.patch.object(torch.cuda, name, stand_in))
         stack.enter_context(mock.patch.object(torch, "Generator", _cpu_generator()))

@@ -16,6 +16,7 @@ from unittest import mock
 
 import msgspec
 
+from kbs_backends.languages.placement import ONE_AT_A_TIME
 from kbs_engine.errors import UsageError
 
 _CUDA = re.compile(r"^sm_(\d{2,3})[af]?$")
@@ -74,12 +75,20 @@ def pinned_configuration() -> Iterator[None]:
 
 @contextlib.contextmanager
 def launches_for(arch: str) -> Iterator[list[Launched]]:
-    """Within this context every Triton launch is compiled for ``arch`` and listed, not run."""
+    """Within this context every Triton launch is compiled for ``arch`` and listed, not run.
+
+    Launches of all threads would be listed, so threads take turns.
+    """
+    with ONE_AT_A_TIME, _listing(target_of(arch)) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def _listing(target: Any) -> Iterator[list[Launched]]:
     from triton import knobs
     from triton.runtime import driver as drivers
     from triton.runtime.jit import JITFunction
 
-    target = target_of(arch)
     found: list[Launched] = []
     run = JITFunction.run
 

@@ -12,7 +12,7 @@ from kbs_backends.tasks.base import (
     Reference,
     Tolerance,
 )
-from kbs_backends.tasks.comparing import compare
+from kbs_backends.tasks.comparing import compare, holds
 from kbs_backends.tasks.distributions import DISTRIBUTIONS
 from kbs_backends.tasks.dummies import degenerate, dummies
 from kbs_backends.tasks.poison import POISONS, digest, poison
@@ -31,6 +31,7 @@ __all__ = [
     "degenerate",
     "digest",
     "dummies",
+    "holds",
     "load_reference",
     "poison",
 ]

@@ -8,24 +8,34 @@ from kbs_engine.loop.ledger import Ledger
 
 
 def unit_costs(ledger: Ledger) -> float:
-    """GPU seconds of one arm in one process pair, by v0's timing; 0 where nothing told it."""
+    """GPU seconds of one arm in one process pair, by v0's timing; 0 where nothing told it.
+
+    Beside the arms of a job its second clock runs, which costs about as much as one of them.
+    """
     zero = ledger.versions.get(0)
     spent = zero.timed.gpu_time_s if zero and zero.timed else None
     if not spent or zero is None or zero.timed is None:
         return 0.0
-    return spent / (len(zero.timed.arms) * ledger.settings.process_pairs)
+    return spent / ((len(zero.timed.arms) + 1) * ledger.settings.process_pairs)
+
+
+def timing_costs(ledger: Ledger, arms: int, pairs: int) -> float:
+    """GPU seconds of one timing."""
+    return unit_costs(ledger) * (arms + 1) * pairs
 
 
 def benchmark_costs(ledger: Ledger) -> float:
     """GPU seconds of the final benchmark: the best, v0 and the libraries."""
     settings = ledger.settings
-    return unit_costs(ledger) * settings.process_pairs * (2 + len(settings.baselines))
+    return timing_costs(ledger, 2 + len(settings.baselines), settings.process_pairs)
 
 
 def proof_costs(ledger: Ledger) -> float:
     """GPU seconds of what follows a race: the champion beside two rivals, and the ablation."""
     settings = ledger.settings
-    return unit_costs(ledger) * settings.process_pairs * (3 + settings.slots + 2)
+    return timing_costs(ledger, 3, settings.process_pairs) + timing_costs(
+        ledger, settings.slots + 2, settings.process_pairs
+    )
 
 
 MARGIN: Final = 1.05
@@ -39,10 +49,9 @@ def next_costs(ledger: Ledger) -> float:
     and process pair: a race of two blocks over all branches, the champion beside two rivals,
     and an ablation of every slot.
     """
-    unit = unit_costs(ledger)
-    if not unit:
+    if not unit_costs(ledger):
         return 0.0
     if ledger.dearest:
         return MARGIN * (ledger.dearest + benchmark_costs(ledger))
-    race = unit * 2 * ledger.settings.branches
+    race = timing_costs(ledger, ledger.settings.branches, 2)
     return MARGIN * (race + proof_costs(ledger) + benchmark_costs(ledger))
