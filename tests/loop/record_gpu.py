@@ -3,6 +3,7 @@
 Needs a home with an index (KBS_HOME). For each run OUT/NAME holds ``jobs.jsonl``, ``asks.jsonl``
 and ``blobs/`` (what ``--device recorded:DIR`` replays), the run folder itself in ``run/``, what
 was printed in ``log.txt``, and ``card.json``: card, driver, date, settings, seconds of each step.
+``python -m tests.loop.store_gpu OUT/NAME…`` keeps what is replayed in ``recorded_gpu``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -82,7 +84,7 @@ class Session:
         done = CliRunner().invoke(cli, list(arguments))
         took = time.monotonic() - began
         self.steps.append(
-            {"command": " ".join(arguments[:3]), "exit": done.exit_code, "seconds": took}
+            {"command": " ".join(arguments[:2]), "exit": done.exit_code, "seconds": took}
         )
         with (self.folder / "log.txt").open("a", encoding="utf-8") as log:
             log.write(f"$ kbs {' '.join(arguments)}\n{done.output}\n[{took:.1f} s]\n")
@@ -106,21 +108,27 @@ def record(case: GpuCase, out: Path) -> None:
     folder.mkdir(parents=True)
     run = folder / "run"
     session = Session(folder)
-    into = ("--record", str(folder))
+    go(case, run, session.kbs, "--record", str(folder))
+    describe(case, folder, run, session)
+
+
+def go(case: GpuCase, run: Path, kbs: Callable[..., None], *into: str) -> None:
+    """Every command of a run; ``into`` are the options that name the device or the recording."""
     kernel, reference = GPU / case.folder / case.kernel, GPU / case.folder / "ref.py"
     head = (str(kernel), "--ref", str(reference), *case.options, "--output", str(run), *into)
     if not case.authored:
-        session.kbs("optimize", *head)
-    else:
-        session.kbs("loop", "init", *head)
-        session.kbs("loop", "next", str(run), *into)
-        for version, files in enumerate(case.authored, start=1):
-            for file in files:
-                methods = claimed(run, version, file)
-                session.kbs("loop", "submit", str(run), str(SOFTMAX / file), *methods)
-                session.kbs("loop", "close", str(run), *into)
-        session.kbs("loop", "resume", str(run), *into)
-    describe(case, folder, run, session)
+        kbs("optimize", *head)
+        return
+    kbs("loop", "init", *head)
+    kbs("loop", "next", str(run), *into)
+    for version, files in enumerate(case.authored, start=1):
+        if not (run / f"v{version - 1}" / "request.json").exists():
+            break  # the run has ended: nothing names another cure
+        for file in files:
+            methods = claimed(run, version, file)
+            kbs("loop", "submit", str(run), str(SOFTMAX / file), *methods)
+            kbs("loop", "close", str(run), *into)
+    kbs("loop", "resume", str(run), *into)
 
 
 def describe(case: GpuCase, folder: Path, run: Path, session: Session) -> None:

@@ -21,6 +21,7 @@ def _environment(arch: str, folder: Path) -> Mapping[str, str]:
     return {
         "CUTE_DSL_ARCH": arch,
         "CUTE_DSL_KEEP": "cubin",
+        "CUTE_DSL_KEEP_CUBIN": "1",  # 4.4 and before
         "CUTE_DSL_DUMP_DIR": str(folder),
         "CUTE_DSL_NO_CACHE": "1",
         "CUTE_DSL_DISABLE_FILE_CACHING": "1",

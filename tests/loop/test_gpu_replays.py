@@ -1,0 +1,82 @@
+"""Whole runs recorded on a GPU, replayed command by command without one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kbs_engine.errors import MeasurementError
+from kbs_engine.gate import Inspectors, check_version
+from kbs_engine.run import RunFolder
+from tests.loop.record_gpu import CASES, go
+from tests.loop.replaying import kbs
+from tests.loop.store_gpu import card, names, unpacked
+
+
+def replay(name: str, folder: Path) -> Path:
+    """Every command of a kept run; the run folder."""
+    recording = unpacked(name, folder / "recording")
+    go(
+        CASES[name], folder / "run", lambda *words: kbs(folder / "home", *words),
+        "--device", f"recorded:{recording}",
+    )  # fmt: skip
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def all_wrong(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return replay("all_wrong", tmp_path_factory.mktemp("all_wrong"))
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_kept_run_names_its_card(name, tmp_path):
+    told = card(unpacked(name, tmp_path))
+    assert told["case"] == name
+    assert told["counters"] is True
+    for key in ("gpu", "driver", "date", "steps"):
+        assert told[key], key
+
+
+def test_a_version_whose_branches_are_all_wrong_fails_and_the_next_one_wins(all_wrong):
+    with RunFolder.open(all_wrong) as run:
+        state = run.state()
+        assert [(row.version, row.status) for row in state.versions] == [
+            (0, "accepted"), (1, "failed"), (2, "accepted"),
+        ]  # fmt: skip
+        assert state.best_version == 2
+        assert state.ended == "iterations_done"
+        assert check_version(run, 2, True, Inspectors()) == ()
+    tried = [json.loads(path.read_text()) for path in all_wrong.glob("v1/branches/*/bench.json")]
+    assert tried
+    assert {row["reason"] for row in tried} == {"wrong_result"}
+
+
+def test_its_artifacts_come_from_counters(all_wrong):
+    for name in (
+        "final_report.md", "summary.md", "benchmark.md", "report.html", "v0/profile.ncu-rep",
+        "v0/profile_second.ncu-rep", "v0/roofline.json", "v2/ncu_details.md", "v2/sass_check.json",
+        "v2/attribution.json",
+    ):  # fmt: skip
+        assert (all_wrong / name).stat().st_size, name
+    assert json.loads((all_wrong / "v0/ncu_top.json").read_text())["mode"] == "counters"
+    budget = json.loads((all_wrong / "v0/request.json").read_text())["budget"]
+    assert budget["axis_slots"]["memory"] >= 1  # a kernel that reads column by column
+    assert budget["axis_slots"]["compute"] == 0
+    bench = json.loads((all_wrong / "v2/bench.json").read_text())
+    assert bench["sanitized"][0]["value"]["tools"]
+    assert all(tool["errors"] == 0 for tool in bench["sanitized"][0]["value"]["tools"])
+
+
+def test_a_champion_of_softmax_is_as_fast_as_was_asked(tmp_path):
+    with pytest.raises(MeasurementError, match="final benchmark: no recording"):
+        replay("softmax_cuda", tmp_path)  # what came before it is whole
+    with RunFolder.open(tmp_path / "run") as run:
+        state = run.state()
+        assert state.best_version == 1
+        assert state.best_ns <= 61_000
+        assert state.versions[0].median_ns > 20 * state.best_ns
+        assert state.ended == "no_method_left"
+    attribution = json.loads((tmp_path / "run/v1/attribution.json").read_text())
+    assert [row["verdict"] for row in attribution["methods"]] == ["effective"]
