@@ -73,7 +73,7 @@ def _summary(found: tuple[Recording, ...]) -> str:
     if all(one.machine.device == "host" for one in found):
         lines.append("| a GPU | not recorded | | | |")
     lines.append(
-        "\nTwo attacks and two twins ended otherwise than they must on the H200: see *What stays open*."
+        "\nTwo twins were refused on the H200 and have not run again: see *What stays open*."
     )
     return "\n".join(lines)
 

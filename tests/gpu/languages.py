@@ -60,7 +60,7 @@ def _row(session: Session, machine: Machine, name: str, path: Path, language: st
     arch = machine.arch or "sm_90a"
     row["compile"] = told(session.run(Compile(source=source, arch=arch, task=task)))
     listing = told(session.run(Disassemble(source=source, arch=arch, task=task)))
-    row["functions"] = [f["name"] for f in listing.get("functions", ())] or listing
+    row["functions"] = [f["name"] for f in listing.get("functions", ())]
     if not check.get("passed"):
         return row
     # torch.compile takes seconds to compile: one language of a task is timed against it
