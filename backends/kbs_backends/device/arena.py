@@ -127,7 +127,7 @@ class Arena:
         return torch.equal(torch.cat(placement.guards), torch.cat(placement.staged_guards))
 
     def _views(self, placed: tuple[Placed, ...], flat: torch.Tensor, begin: int) -> dict[str, Any]:
-        """Tensors over the arguments in ``flat``, whose first byte is byte ``begin`` of the arena."""
+        """Tensors over the arguments in ``flat``, which begins at byte ``begin`` of the arena."""
         import torch
 
         views = {}

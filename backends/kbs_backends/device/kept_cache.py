@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 MOST_FILES = 256
@@ -49,14 +48,10 @@ def give(kept: Kept, worker_folder: Path) -> None:
 def _read(root: int) -> Kept:
     kept: Kept = {}
     size = 0
-    for folder in sorted(os.listdir(root)):
-        if not _is(folder, root, stat.S_ISDIR):
-            continue
+    for folder in _named(root, folders=True):
         inside = os.open(folder, _FOLDER, dir_fd=root)
         try:
-            for name in sorted(os.listdir(inside)):
-                if not _is(name, inside, stat.S_ISREG):
-                    continue
+            for name in _named(inside, folders=False):
                 content = _content(name, inside, MOST_BYTES - size)
                 size += len(content)
                 kept[folder, name] = content
@@ -67,8 +62,14 @@ def _read(root: int) -> Kept:
     return kept
 
 
-def _is(name: str, folder: int, kind: Callable[[int], bool]) -> bool:
-    return kind(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+def _named(folder: int, *, folders: bool) -> list[str]:
+    """Plain files, or folders; a link is neither."""
+    with os.scandir(folder) as entries:
+        return sorted(
+            entry.name
+            for entry in entries
+            if (entry.is_dir if folders else entry.is_file)(follow_symlinks=False)
+        )
 
 
 def _content(name: str, folder: int, most: int) -> bytes:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbs_backends.tasks import Tolerance, compare
+from kbs_backends.tasks import Tolerance, compare, holds
 from kbs_backends.tasks.outputs import spec_of
 from kbs_backends.tasks.tolerance import derive, reduction_length
 from kbs_engine.errors import InputError
@@ -126,6 +128,45 @@ def test_a_tolerance_of_fp32_finds_tf32_arithmetic():
     tolerance = derive(["float32"], 256)
     assert judged(a @ b, exact, tolerance).ok
     assert not judged((rounded(a).double() @ rounded(b).double()).float(), exact, tolerance).ok
+
+
+@pytest.mark.parametrize(("permitted", "drop"), [("tf32", 13), ("bf16", 16)])
+@pytest.mark.parametrize("length", [64, 2048])
+def test_a_permitted_precision_lets_its_rounding_pass_and_no_more(permitted, drop, length):
+    """Operands are rounded before the sum: how many are summed does not widen the tolerance."""
+    generator = torch.Generator().manual_seed(5)
+    a, b = (
+        torch.randn(96, length, generator=generator),
+        torch.randn(length, 96, generator=generator),
+    )
+
+    def rounded(x, bits):
+        half = 1 << (bits - 1)
+        return ((x.view(torch.int32) + half) & -(1 << bits)).view(torch.float32)
+
+    exact = a.double() @ b.double()
+    tolerance = derive(["float32"], length, (permitted,))
+    coarser = [rounded(x, drop).double() for x in (a, b)]
+    assert judged((coarser[0] @ coarser[1]).float(), exact, tolerance).ok
+    much_coarser = [rounded(x, drop + 4).double() for x in (a, b)]
+    assert not judged((much_coarser[0] @ much_coarser[1]).float(), exact, tolerance).ok
+    assert not judged(torch.zeros(96, 96), exact, tolerance).ok
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 1.0, -2.0, 2.05, math.inf, -math.inf, math.nan]), max_size=6),
+    st.lists(st.sampled_from([0.0, 1.0, -2.0, 2.0, math.inf, math.nan]), min_size=6, max_size=6),
+    st.sampled_from([LOOSE, Tolerance(atol=0.04, rtol=0.02, source="x", derived=True)]),
+)
+def test_what_holds_at_a_glance_holds_on_a_close_look(actual, expected, tolerance):
+    got = torch.tensor(actual, dtype=torch.float32)
+    wanted = torch.tensor(expected[: len(actual)], dtype=torch.float64)
+    specs = {"y": spec_of(got)}
+    glance = holds({"y": got}, {"y": wanted}, specs, tolerance)
+    look = compare({"y": got}, {"y": wanted}, specs, tolerance).ok
+    assert look or not glance
+    if bool(torch.isfinite(wanted).all()):
+        assert glance is look
 
 
 def test_the_reduction_length_of_products_sums_and_rows():
