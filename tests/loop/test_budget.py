@@ -77,3 +77,23 @@ def test_never_more_than_there_is(rows, slots, cap):
 def test_order_of_the_methods_does_not_matter(rows):
     usable = [row(f"m{i}", axis, score, gain) for i, (axis, score, gain) in enumerate(rows)]
     assert share_slots(usable) == share_slots(list(reversed(usable)))
+
+
+def test_a_gap_that_nothing_explains_is_asked_by_the_best_method_of_each_axis():
+    usable = [
+        row("a", "memory", 0.03, gain=0.04), row("b", "memory", 0.02, gain=0.04),
+        row("c", "latency", 0.01, gain=0.02), row("d", "compute", 0.0, gain=0.0),
+    ]  # fmt: skip
+    budget = share_slots(usable, bound=0.38)
+    assert budget.by_axis == {"memory": 1, "latency": 1, "compute": 0}
+    memory = next(axis for axis in budget.axes if axis.axis == "memory")
+    assert "nothing explains the gap of 0.38" in memory.why
+    assert share_slots(usable, bound=0.38, slots=1).by_axis["memory"] == 1
+    assert sum(share_slots(usable, bound=0.38, slots=1).by_axis.values()) == 1
+    for bound in (0.08, None):  # near its roof, or nobody knows how far it is
+        assert sum(share_slots(usable, bound=bound).by_axis.values()) == 0
+
+
+def test_an_axis_that_is_worth_a_slot_leaves_none_to_questions():
+    usable = [row("a", "memory", 0.3, gain=0.4), row("c", "latency", 0.01, gain=0.02)]
+    assert share_slots(usable, bound=0.5).by_axis["latency"] == 0

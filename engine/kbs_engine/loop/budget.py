@@ -2,7 +2,9 @@
 
 Three slots by default (one in one-change mode), at most two per axis. An axis whose best
 methods together could return less than a tenth of the time gets none, and what it does not
-use stays unused: a slot is never handed to an axis that has nothing to win.
+use stays unused: a slot is never handed to an axis that has nothing to win. Where no axis has
+that much, though the version is far from its roof, what was measured does not tell what holds
+it: then the best method of each axis gets a slot, as a question rather than a promise.
 """
 
 from __future__ import annotations
@@ -88,6 +90,10 @@ def share_slots(
         (row for axis, rows in best.items() if recoverable[axis] >= worth for row in rows),
         key=lambda row: (-row.score, row.method),
     )
+    unexplained = not queue and bound is not None and bound >= worth
+    if unexplained:
+        first = [rows[0] for rows in best.values() if rows and rows[0].score > 0.0]
+        queue = sorted(first, key=lambda row: (-row.score, row.method))
     given: list[str] = [row.axis for row in queue[:slots]]
     return Budget(
         slots=slots,
@@ -98,7 +104,9 @@ def share_slots(
                 slots=given.count(axis),
                 recoverable=recoverable[axis],
                 score=sum(row.score for row in rows),
-                why=_why(axis, given.count(axis), recoverable[axis], len(rows), worth),
+                why=_unexplained(bound or 0.0, recoverable[axis])
+                if unexplained and axis in given
+                else _why(axis, given.count(axis), recoverable[axis], len(rows), worth),
             )
             for axis, rows in best.items()
         ),
@@ -113,3 +121,10 @@ def _why(axis: str, slots: int, recoverable: float, methods: int, worth: float) 
     if not slots:
         return "methods of other axes score higher"
     return f"its best methods together return {recoverable:.2f} at most"
+
+
+def _unexplained(bound: float, recoverable: float) -> str:
+    return (
+        f"its best methods together return {recoverable:.2f} at most, but nothing explains the "
+        f"gap of {bound:.2f} to the roof: the best one is tried"
+    )
