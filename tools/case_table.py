@@ -50,7 +50,7 @@ def command(case: CaseStudy) -> str:
     here = f"{ROOT}/"
     words = [word.removeprefix(here) for word in case.arguments()]
     shown = " ".join(f"'{word}'" if "{" in word else word for word in words)
-    return f"kbs optimize {shown} --gpu-seconds {BUDGET_S} -n 4"
+    return f"kbs optimize {shown} --gpu-seconds {BUDGET_S} -n 4 --trials 40"
 
 
 def cases_table() -> str:
