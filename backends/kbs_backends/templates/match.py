@@ -130,8 +130,11 @@ def agrees(
     expected: Mapping[str, torch.Tensor],
 ) -> bool:
     """Whether the definition gives what the reference gave on one draw."""
-    kinds = {role: expected[names[role]].dtype for role in op.outputs}
-    wide = next(iter(kinds.values()))
+    import torch
+
+    wide = expected[names[next(iter(op.outputs))]].dtype
+    if wide.is_floating_point:  # a definition in bf16 rounds at every step, the reference need not
+        wide = torch.promote_types(wide, torch.float32)
     given = {}
     for role in op.inputs:
         if role in names:
