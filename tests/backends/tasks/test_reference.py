@@ -283,8 +283,11 @@ def test_the_shipped_tasks_are_not_degenerate():
         )
 
 
+KINDS = [torch.float32, torch.float16, torch.int32, torch.bool, torch.complex64, torch.uint16]
+
+
 @pytest.mark.parametrize("pattern", POISONS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int32, torch.bool])
+@pytest.mark.parametrize("dtype", KINDS)
 def test_poison_fills_outputs_alone(pattern, dtype):
     inputs = {"x": torch.zeros(64), "out": torch.zeros(4, 16, dtype=dtype)}
     poison(inputs, ["out"], pattern, 5)
