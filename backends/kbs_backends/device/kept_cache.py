@@ -54,7 +54,7 @@ def _read(root: int) -> Kept:
             continue
         inside = os.open(folder, _FOLDER, dir_fd=root)
         try:
-            for name in sorted(os.listdir(inside)):
+            for name in sorted(os.listdir(inside)):  # noqa: PTH208 - a descriptor
                 if not _is(name, inside, stat.S_ISREG):
                     continue
                 content = _content(name, inside, MOST_BYTES - size)

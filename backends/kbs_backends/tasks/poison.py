@@ -16,8 +16,13 @@ def _nan(value: Any, generator: Any) -> None:
 
 
 def _infinity(value: Any, generator: Any) -> None:
+    import torch
+
     del generator
-    value.fill_(float("inf") if _inexact(value) else _largest(value))
+    if _inexact(value):  # copied: fp8 without infinities takes its largest value or NaN
+        value.copy_(torch.tensor(float("inf")))
+    else:
+        value.fill_(_largest(value))
 
 
 def _large(value: Any, generator: Any) -> None:

@@ -91,7 +91,9 @@ def derive(dtypes: Sequence[str], length: int, permitted: Sequence[str] = ()) ->
     coarsest = max(floating, key=lambda dtype: ROUND_OFF[dtype])
     work = 2.0**-52 if coarsest == "float64" else 2.0**-23
     allowed = OUTPUT_FACTOR * ROUND_OFF[coarsest] + SUM_FACTOR * work * math.sqrt(max(1, length))
-    allowed += OPERAND_FACTOR * max(PERMITTED_ROUND_OFF.get(name, 0.0) for name in permitted or ("",))
+    allowed += OPERAND_FACTOR * max(
+        PERMITTED_ROUND_OFF.get(name, 0.0) for name in permitted or ("",)
+    )
     also = f", {' and '.join(permitted)} permitted" if permitted else ""
     return Tolerance(
         atol=allowed,
