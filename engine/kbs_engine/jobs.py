@@ -217,3 +217,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         if (self.value is None) == (self.failure is None):
             msg = f"a result of {self.kind} has a value or a failure, not both or neither"
             raise ValueError(msg)
+
+    @property
+    def device_seconds(self) -> float | None:
+        """Seconds of the device that it took: of a check all that it lasted; None: not told."""
+        value = self.value or {}
+        lasted = value.get("elapsed_s") if "rounds" in value else None
+        return value.get("gpu_time_s") or lasted

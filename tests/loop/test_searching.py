@@ -78,10 +78,14 @@ class World:
         kind = str(job.__struct_config__.tag)
         return Result(job_key=job.key, kind=kind, value=msgspec.to_builtins(value))
 
+    lasts = 0.0
+    """Seconds of a check."""
+
     def checked(self, job: Check) -> Checked:
         right = self.rows[job.source.sha256]["A"] != 512
         one = Round(distribution="normal", compared_elements=1, ok=right)
-        return Checked(passed=right, reason=None if right else "wrong_result", rounds=(one,))
+        return Checked(passed=right, reason=None if right else "wrong_result", rounds=(one,),
+                       elapsed_s=self.lasts or None)  # fmt: skip
 
     def timed(self, job: Time) -> Timed:
         arms = []
@@ -117,9 +121,11 @@ def ledger_of(world: World, **settings) -> Ledger:
     return ledger
 
 
-def searched(**settings) -> tuple[Explored, World, Ledger, SearchFile]:
+def searched(lasts=0.0, **settings) -> tuple[Explored, World, Ledger, SearchFile]:
     world = World()
+    world.lasts = lasts
     ledger = ledger_of(world, **settings)
+    ledger.dearest_check = lasts
     zero = ledger.versions[0]
     offered = Offered(source=SOURCE, tuning="block_size_tuning")
     row = {"A": 16, "B": 16, "C": 16}
@@ -157,11 +163,16 @@ def test_every_time_measured_is_told_to_the_next_round_and_what_was_wrong_too():
     assert all(not row.standing for row in explored.branches if row.tunables["A"] == 512)
 
 
+@pytest.mark.parametrize("lasts", [0.0, 1.5])
 @pytest.mark.parametrize("seconds", [20.0, 40.0, 60.0])
-def test_the_budget_pays_for_the_proof_that_follows(seconds):
-    _, _, ledger, told = searched(gpu_seconds=seconds)
-    # the champion beside two rivals, an ablation of every slot, the final benchmark
-    rest = UNIT * (3 + ledger.settings.slots + 2) + UNIT * (2 + len(ledger.settings.baselines))
+def test_the_budget_pays_for_the_proof_that_follows(seconds, lasts):
+    _, _, ledger, told = searched(lasts, gpu_seconds=seconds)
+    # the champion beside two rivals, a checked ablation of every slot, the final benchmark
+    rest = (
+        lasts * ledger.settings.slots
+        + UNIT * (3 + ledger.settings.slots + 2)
+        + UNIT * (2 + len(ledger.settings.baselines))
+    )
     assert ledger.state.gpu_seconds_used + rest <= seconds
     assert told.gpu_seconds == pytest.approx(ledger.state.gpu_seconds_used)
     assert told.samples == 0 or told.samples % 40 == 0

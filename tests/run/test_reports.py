@@ -121,6 +121,18 @@ def test_reports_of_before_an_order_do_not_stand_in_the_way(ended):
     assert [r for r in check_version(run, 1, final=True) if r.rule == "reports"]
 
 
+def test_an_order_given_before_the_reports_were_written_does_not_end_the_run_at_the_gate(ended):
+    run = ended.run
+    run.journal.append("order", order={"kind": "set", "changes": {"gpu_seconds": 6}})
+    for name, text in report_texts(run, read_run(run)).items():
+        run.write_text(run.root / name, text)
+    run.save_state(msgspec.structs.replace(run.state(), ended=""))
+    assert [r for r in check_version(run, 1, final=True) if r.rule == "reports"] == []
+    path = run.paths.summary
+    path.write_text(path.read_text().replace("v1", "v9", 1))
+    assert [r for r in check_version(run, 1, final=True) if r.rule == "reports"]
+
+
 def test_headline_and_retrospective(ended):
     summary = ended.run.paths.summary.read_text()
     assert "best correct version: v1" in summary

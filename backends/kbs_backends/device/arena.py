@@ -10,6 +10,7 @@ import msgspec
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.decoys import Decoys, plant, reveal
 from kbs_backends.device.layout import CANARY_BYTES, SHIFTS, Layout, Placed, canaries
+from kbs_backends.tasks.arguments import once
 
 if TYPE_CHECKING:
     import torch
@@ -86,7 +87,7 @@ class Arena:
         for name, view in placement.staged.items():
             value = inputs.get(name)
             if isinstance(value, torch.Tensor):
-                view.copy_(value)
+                once(view).copy_(once(value, view.stride()))
         start = secrets.randbelow(GUARD_PATTERNS)  # a stray byte meets it once in 256 calls
         for guard in placement.staged_guards:
             guard.copy_(self._pattern[start : start + guard.numel()])

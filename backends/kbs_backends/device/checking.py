@@ -23,8 +23,8 @@ MOST_UNUSABLE = 3
 
 def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
     """Run the rounds; a candidate at fault is a value with its reason."""
-    start = time.monotonic()
     task = bench.load(job.task)
+    start = time.monotonic()
     rounds: list[Round] = []
     reason, detail = None, ""
     notes: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ def code_of(problem: BaseException, *, loading: bool) -> str:
 
 
 def _code(problem: BaseException) -> str:
-    text = str(problem).lower()
+    text = _said(problem).lower()
     name = type(problem).__name__
     found = {
         "out_of_memory": isinstance(problem, MemoryError) or name == "OutOfMemoryError"
@@ -45,6 +45,11 @@ def _code(problem: BaseException) -> str:
         "compile_failed": name in _COMPILE,
     }  # fmt: skip
     return next((code for code, holds in found.items() if holds), "")
+
+
+def _said(problem: BaseException) -> str:
+    """Its type and words; its own ``str`` may fail."""
+    return "".join(traceback.format_exception_only(type(problem), problem))
 
 
 def tell(problem: BaseException, folder: str = "") -> str:

@@ -26,12 +26,12 @@ MOST_WARMUP_CALLS = 500
 
 def race(bench: Bench, job: Time, artifacts: Mapping[str, str]) -> Timed:
     """Time all arms interleaved; an arm at fault carries its reason and no claim."""
-    start = time.monotonic()
     if job.settings.method == "do_bench" and bench.side.name != "cuda":
         raise MeasurementError(
             "do_bench times GPU kernels only", remedy="use --timing-method host_time"
         )
     task = bench.load(job.task)
+    start = time.monotonic()  # what a fresh process imports to load a task is no time of the device
     clocks_before = bench.side.clocks_mhz()
     method: Method = job.settings.method
     samples = _race(bench, job, task, method, artifacts)

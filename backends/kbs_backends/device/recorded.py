@@ -44,7 +44,8 @@ class RecordedDevice:
         self.chained = all(line.chain for line in lines)
         """Whether an edited line would have shown; recordings of earlier versions have no chain."""
         self._stored = BlobStore(folder / BLOBS)
-        self._cut = not (folder / JOBS).read_bytes().endswith(b"\n")
+        data = (folder / JOBS).read_bytes()
+        self._cut = bool(data) and not data.endswith(b"\n")
 
     @property
     def devices(self) -> frozenset[str]:

@@ -78,15 +78,21 @@ def _told(path: Path, what: str, problem: Exception, remedy: str) -> KbsError:
 
     place = _place(path, problem)
     if isinstance(problem, (torch.cuda.OutOfMemoryError, MemoryError)) or (
-        any(words in str(problem).lower() for words in _NO_MEMORY)
+        any(words in _words(problem).lower() for words in _NO_MEMORY)
     ):
         return MeasurementError(
             f"{what}: out of memory", where=place,
             remedy="use smaller dims, free the device, or run on one with more memory",
         )  # fmt: skip
-    lines = str(problem).strip().splitlines()
+    lines = _words(problem).strip().splitlines()
     reason = f": {lines[0]}" if lines else ""
     return InputError(f"{what}: {type(problem).__name__}{reason}", where=place, remedy=remedy)
+
+
+def _words(problem: Exception) -> str:
+    """What it says; its own ``str`` may fail, which is no fault of ours."""
+    told = "".join(traceback.format_exception_only(type(problem), problem))
+    return told.partition(": ")[2]
 
 
 def _place(path: Path, problem: BaseException) -> str:

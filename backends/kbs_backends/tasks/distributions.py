@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kbs_backends.tasks.arguments import once, repeats
 from kbs_backends.tasks.base import Inputs
 
 SETUP: Final = "setup"
@@ -103,15 +104,16 @@ def redraw(
             continue
         if not value.is_floating_point() or value.numel() == 0:
             continue
-        domain = domain_of(value, (declared or {}).get(name))
+        cells = once(value)
+        domain = domain_of(cells, (declared or {}).get(name))
         if domain.fixed:
             continue
         generator = torch.Generator(device=value.device).manual_seed(seed + 7919 * number)
-        wide = value.to(torch.float64 if value.dtype == torch.float64 else torch.float32)
+        wide = cells.to(torch.float64 if value.dtype == torch.float64 else torch.float32)
         drawn = within(draw(wide, generator), wide, domain)
-        fresh = torch.empty_like(value)
+        fresh = torch.empty_like(cells)
         fresh.copy_(_representable(drawn, value.dtype))
-        made[name] = fresh
+        made[name] = fresh.expand(value.shape) if repeats(value) else fresh
     return made
 
 
@@ -126,6 +128,8 @@ def domain_of(value: Any, declared: tuple[float, float] | None) -> Domain:
     if declared is not None:
         low, high = declared
         return Domain(low=low, high=high, zero=low <= 0 <= high)
+    if flat.element_size() == 1:
+        flat = flat.to(torch.float16)  # torch knows no extremes of fp8
     low, high = float(flat.min()), float(flat.max())
     inside = low >= -1 and high <= 1
     if low < 0:

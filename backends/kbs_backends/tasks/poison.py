@@ -12,25 +12,31 @@ _ALL_BITS = 256
 
 def _nan(value: Any, generator: Any) -> None:
     del generator
-    value.fill_(float("nan") if value.is_floating_point() else _largest(value))
+    value.fill_(float("nan") if _inexact(value) else _largest(value))
 
 
 def _infinity(value: Any, generator: Any) -> None:
+    import torch
+
     del generator
-    value.fill_(float("inf") if value.is_floating_point() else _largest(value))
+    if _inexact(value):  # copied: fp8 without infinities takes its largest value or NaN
+        value.copy_(torch.tensor(float("inf")))
+    else:
+        value.fill_(_largest(value))
 
 
 def _large(value: Any, generator: Any) -> None:
     del generator
-    value.fill_(_largest(value) * _LARGE if value.is_floating_point() else _largest(value))
+    value.fill_(_largest(value) * _LARGE if _inexact(value) else _largest(value))
 
 
 def _random(value: Any, generator: Any) -> None:
     """Values that look like results."""
     import torch
 
-    drawn = torch.randn(value.shape, generator=generator, device=value.device)
-    value.copy_(drawn if value.is_floating_point() else (drawn * 100).to(torch.int32))
+    dtype = torch.complex64 if value.is_complex() else torch.float32
+    drawn = torch.randn(value.shape, generator=generator, device=value.device, dtype=dtype)
+    value.copy_(drawn if _inexact(value) else (drawn * 100).to(torch.int32))
 
 
 def _bits(value: Any, generator: Any) -> None:
@@ -78,11 +84,17 @@ def _hash(value: Any) -> str:
     return hashlib.sha256(plain.numpy().tobytes()).hexdigest()
 
 
+def _inexact(value: Any) -> bool:
+    """Whether NaN and infinity are values of its dtype: floating and complex ones."""
+    return bool(value.is_floating_point() or value.is_complex())
+
+
 def _largest(value: Any) -> float | int | bool:
+    """The largest value of the dtype; of a complex one, of its parts."""
     import torch
 
     if value.dtype == torch.bool:
         return True
-    if value.is_floating_point():
+    if _inexact(value):
         return float(torch.finfo(value.dtype).max)
     return int(torch.iinfo(value.dtype).max)

@@ -14,6 +14,7 @@ from kbs_backends.languages.placement import on_device, without_gpu
 from kbs_backends.languages.python_kernel import Dims, check_outputs
 from kbs_backends.tasks import outputs as results
 from kbs_backends.tasks import returned as results_made
+from kbs_backends.tasks.arguments import no_overlaps, only_sendable
 from kbs_backends.tasks.base import Inputs, OutputSpec, PreparedRound, Tolerance
 from kbs_backends.tasks.baseline_setup import setup_of_kernel
 from kbs_backends.tasks.comparing import compare
@@ -179,6 +180,8 @@ class BoundReference:
         with on_device(device):
             inputs = self._drawn_there(seed, device)
         outputs = self.output_names
+        only_sendable(inputs, self.where)
+        no_overlaps(inputs, outputs, self.where)
         placed = {
             name: value.to(device)
             if isinstance(value, torch.Tensor) and value.device.type != torch.device(device).type

@@ -24,6 +24,11 @@ def timing_costs(ledger: Ledger, arms: int, pairs: int) -> float:
     return unit_costs(ledger) * (arms + 1) * pairs
 
 
+def check_costs(ledger: Ledger, sources: int) -> float:
+    """GPU seconds of the checks of so many sources; 0 where no check told its cost."""
+    return ledger.dearest_check * sources
+
+
 def benchmark_costs(ledger: Ledger) -> float:
     """GPU seconds of the final benchmark: the best, v0 and the libraries."""
     settings = ledger.settings
@@ -31,11 +36,18 @@ def benchmark_costs(ledger: Ledger) -> float:
 
 
 def proof_costs(ledger: Ledger) -> float:
-    """GPU seconds of what follows a race: the champion beside two rivals, and the ablation."""
-    settings = ledger.settings
-    return timing_costs(ledger, 3, settings.process_pairs) + timing_costs(
-        ledger, settings.slots + 2, settings.process_pairs
-    )
+    """GPU seconds of what follows a race: the champion beside two rivals, and the ablation.
+
+    Each variant of the ablation is checked before it is timed.
+    """
+    slots, pairs = ledger.settings.slots, ledger.settings.process_pairs
+    timings = timing_costs(ledger, 3, pairs) + timing_costs(ledger, slots + 2, pairs)
+    return timings + check_costs(ledger, slots)
+
+
+def race_costs(ledger: Ledger, branches: int, looks: int) -> float:
+    """GPU seconds of checking branches and timing the race between them."""
+    return check_costs(ledger, branches) + timing_costs(ledger, branches, looks)
 
 
 MARGIN: Final = 1.05
@@ -46,12 +58,12 @@ def next_costs(ledger: Ledger) -> float:
     """GPU seconds of one more version and the final benchmark; 0 where nothing told its cost.
 
     The dearest version so far is the measure. Before the first one it is v0's timing, per arm
-    and process pair: a race of two blocks over all branches, the champion beside two rivals,
-    and an ablation of every slot.
+    and process pair, and its check: a race of two blocks over all branches, the champion beside
+    two rivals, and an ablation of every slot.
     """
     if not unit_costs(ledger):
         return 0.0
     if ledger.dearest:
         return MARGIN * (ledger.dearest + benchmark_costs(ledger))
-    race = timing_costs(ledger, ledger.settings.branches, 2)
+    race = race_costs(ledger, ledger.settings.branches, 2)
     return MARGIN * (race + proof_costs(ledger) + benchmark_costs(ledger))

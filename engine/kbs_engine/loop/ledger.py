@@ -84,6 +84,8 @@ class Ledger:
         self.finals = 0
         self.dearest = 0.0
         """GPU seconds of the dearest version so far."""
+        self.dearest_check = 0.0
+        """GPU seconds of the dearest correctness check so far."""
         self.orders = 0
         self.baselines: dict[str, float] = {}
         """Median time of each library baseline, in ns."""
@@ -142,11 +144,13 @@ class Ledger:
         return FINAL_BLOCK + self.finals
 
     def spend(self, result: Result) -> None:
-        """Count the GPU time that a job tells."""
-        told = (result.value or {}).get("gpu_time_s")
+        """Count the GPU time that a job tells, as the journal counts it."""
+        told = result.device_seconds
         if told:
             used = self.state.gpu_seconds_used + float(told)
             self.state = msgspec.structs.replace(self.state, gpu_seconds_used=used)
+            if "rounds" in (result.value or {}):
+                self.dearest_check = max(self.dearest_check, float(told))
 
     def checked_with(self, checked: Checked) -> None:
         """Keep the tolerance that a check compared with."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from kbs_engine.loop.asks import MarksRead, ReadMarks, Search, Searched
 from kbs_engine.loop.branching import Space, Trial
-from kbs_engine.loop.costs import benchmark_costs, proof_costs, timing_costs, unit_costs
+from kbs_engine.loop.costs import benchmark_costs, proof_costs, race_costs, unit_costs
 from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import (
     Explored,
@@ -135,7 +135,7 @@ def _spent(ledger: Ledger, rounds: int, idle: int, before: float) -> str:
     left = max(1, ledger.allowed - ledger.attempts + 1)
     share = (allowed - before - benchmark_costs(ledger)) / left
     used = ledger.state.gpu_seconds_used - before
-    needs = timing_costs(ledger, ledger.settings.branches + 1, LOOKS) + proof_costs(ledger)
+    needs = race_costs(ledger, ledger.settings.branches + 1, LOOKS) + proof_costs(ledger)
     if used + needs > share:
         return (
             f"{used:.1f} s of GPU time spent, about {needs:.1f} s for a round and the proof, "

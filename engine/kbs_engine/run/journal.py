@@ -87,15 +87,13 @@ class Journal:
 
     def job_finished(self, result: Result, *, kind: str) -> Event:
         """Record an answer that is on disk already."""
-        value = result.value or {}
-        spent = value.get("gpu_time_s") or (value.get("elapsed_s") if "rounds" in value else None)
         return self.append(
             "job_finished",
             job_key=result.job_key,
             job_kind=kind,
             result_sha256=result_hash(result),
             failed=result.failure is not None,
-            gpu_time_s=spent,
+            gpu_time_s=result.device_seconds,
         )
 
     @property

@@ -32,6 +32,14 @@ def test_a_recorded_job_is_answered_as_it_was(recording, tmp_path):
     assert job.source.sha256 in BlobStore(folder / "blobs")
 
 
+@pytest.mark.parametrize(("data", "cut"), [(b"", False), (b"{", True), (b"\n", False)])
+def test_only_a_line_without_an_end_is_said_to_be_cut_off(tmp_path, data, cut):
+    (tmp_path / "jobs.jsonl").write_bytes(data)
+    failure = RecordedDevice(tmp_path).submit(Probe()).result().failure
+    assert failure
+    assert ("cut off" in failure) == cut
+
+
 def test_a_missing_recording_names_the_job(recording):
     folder, job, _ = recording
     device = RecordedDevice(folder)

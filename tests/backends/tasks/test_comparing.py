@@ -69,6 +69,19 @@ def test_finiteness_is_compared(actual, expected, fault):
     assert found.fault == fault
 
 
+@pytest.mark.parametrize("rtol", [0.0, 1e-5])
+@pytest.mark.parametrize("wanted", [float("inf"), float("-inf")])
+@pytest.mark.parametrize("wrong", [0.0, 5.0, float("inf"), float("-inf"), float("nan")])
+def test_the_short_comparison_accepts_nothing_that_the_long_one_refuses(wrong, wanted, rtol):
+    expected = torch.tensor([1.0, wanted], dtype=torch.float64)
+    actual = torch.tensor([1.0, wrong])
+    specs, kept = {"y": spec_of(actual)}, expected.clone()
+    tolerance = Tolerance(atol=1e-6, rtol=rtol, source="command line")
+    found = holds({"y": actual}, {"y": expected}, specs, tolerance)
+    assert not found or compare({"y": actual}, {"y": expected}, specs, tolerance).ok
+    assert torch.equal(expected, kept)
+
+
 def test_overflow_of_the_outputs_dtype_is_honest_in_its_direction_alone():
     expected = torch.tensor([1e5, -1e5], dtype=torch.float64)
     assert judged(expected.half(), expected).ok
@@ -83,6 +96,13 @@ def test_whole_numbers_are_exact_whatever_the_tolerance():
     expected = torch.tensor([1, 2, 3], dtype=torch.int32)
     assert judged(expected.clone(), expected).ok
     assert judged(expected + torch.tensor([0, 0, 1], dtype=torch.int32), expected).fault == "values"
+
+
+def test_the_error_of_whole_numbers_that_fp64_cannot_tell_apart_is_not_zero():
+    expected = torch.tensor([1 << 60, 3])
+    found = judged(expected + torch.tensor([1, 0]), expected)
+    assert (found.fault, found.max_abs_err) == ("values", 1.0)
+    assert "1 of 2 elements" in found.detail
 
 
 @given(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from kbs_engine.gate.context import GateContext
@@ -10,15 +11,28 @@ from kbs_engine.gate.refusal import Refusal, Rule
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse a run whose jobs took more GPU time than its settings allow."""
-    allowed = context.state.settings.gpu_seconds
+    allowed = _allowed(context)
     spent = sum(row.gpu_time_s or 0.0 for row in context.finished.values())
     if allowed is not None and spent > allowed:
         yield context.refuse(
             "gpu_budget",
             context.run.paths.journal,
             f"{spent:.1f} s of GPU time were spent; the budget is {allowed:g} s",
-            "end the run with `kbs loop finalize`, or extend the budget with `kbs loop extend`",
+            f"allow more: `kbs loop set {context.run.root} "
+            f"--set gpu_seconds={math.ceil(2 * spent)}`",
         )
+
+
+def _allowed(context: GateContext) -> float | None:
+    """The budget of the settings, or of an order that was given since and is not followed yet.
+
+    The run follows orders only behind the gate, which would never be passed without this.
+    """
+    allowed = context.state.settings.gpu_seconds
+    for event in context.run.journal.of_kind("order"):
+        changes = event.data.get("order", {}).get("changes", {})
+        allowed = changes.get("gpu_seconds", allowed)
+    return allowed
 
 
 RULE = Rule(

@@ -55,13 +55,16 @@ def _of_before(context: GateContext, path: Path) -> bool:
     """Whether a report stands unedited from an earlier end of the run.
 
     A run that was extended, restarted or set anew has reports of before; they are written anew
-    after this gate.
+    after this gate. An order may be given before the reports are written and followed after: the
+    run then goes on, and has not ended by its state.
     """
     journal = context.run.journal
     again = (*journal.of_kind("version_opened"), *journal.of_kind("order"))
     written = [e for e in journal.of_kind("artifact")
                if e.data["path"] == context.run.relative(path)]  # fmt: skip
-    if not again or not written or written[-1].seq > max(event.seq for event in again):
+    if not written:
+        return False
+    if context.state.ended and written[-1].seq > max((event.seq for event in again), default=-1):
         return False
     return bool(written[-1].data["sha256"] == sha256_of(read_bytes(path)))
 

@@ -1,0 +1,60 @@
+"""GPU seconds: counted once for the state and the gate, checks among them; a way out of too few."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from kbs_engine.gate.rules.gpu_budget import check
+from kbs_engine.jobs import Result
+from kbs_engine.loop.costs import check_costs, next_costs
+from kbs_engine.run.journal import Journal
+from tests.loop.test_searching import World, ledger_of
+
+CHECKED = Result(job_key="a", kind="check", value={"rounds": [], "elapsed_s": 2.0})
+TIMED = Result(job_key="b", kind="time", value={"gpu_time_s": 3.0, "elapsed_s": 9.0})
+OTHER = Result(job_key="c", kind="disassemble", value={"elapsed_s": 5.0})
+BROKEN = Result(job_key="d", kind="time", failure="no GPU")
+
+
+def test_the_state_and_the_journal_count_the_same_seconds(tmp_path):
+    journal = Journal(tmp_path / "events.jsonl")
+    journal.open_for_writing()
+    ledger = ledger_of(World())
+    for result in (CHECKED, TIMED, OTHER, BROKEN):
+        journal.job_finished(result, kind=result.kind)
+        ledger.spend(result)
+    told = [event.data["gpu_time_s"] or 0.0 for event in journal.of_kind("job_finished")]
+    assert ledger.state.gpu_seconds_used == sum(told) == 5.0
+
+
+def test_what_the_next_version_costs_holds_its_checks():
+    ledger = ledger_of(World())
+    without = next_costs(ledger)
+    ledger.spend(CHECKED)
+    assert check_costs(ledger, 3) == 6.0
+    checks = ledger.settings.branches + ledger.settings.slots
+    assert next_costs(ledger) == pytest.approx(without + 1.05 * 2.0 * checks)
+
+
+@pytest.mark.parametrize(
+    ("changes", "refused"),
+    [((), True), (({"gpu_seconds": 6.0},), False), (({"gpu_seconds": None},), False),
+     (({"notes": "x"},), True), (({"gpu_seconds": 9.0}, {"gpu_seconds": 2.0}), True)],
+)  # fmt: skip
+def test_a_run_over_its_budget_passes_once_more_is_ordered(tmp_path, changes, refused):
+    journal = Journal(tmp_path / "events.jsonl")
+    journal.open_for_writing()
+    for row in changes:
+        journal.append("order", order={"kind": "set", "changes": row})
+    told = []
+    context = SimpleNamespace(
+        state=SimpleNamespace(settings=SimpleNamespace(gpu_seconds=4.0)),
+        finished={"b": SimpleNamespace(gpu_time_s=5.0)},
+        run=SimpleNamespace(journal=journal, root=tmp_path, paths=SimpleNamespace(journal="j")),
+        refuse=lambda *words: words,
+    )
+    told = list(check(context))
+    assert bool(told) == refused
+    assert all("--set gpu_seconds=10" in row[-1] for row in told)
