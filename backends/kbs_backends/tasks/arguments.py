@@ -28,7 +28,7 @@ def once(value: Any, strides: Sequence[int] | None = None) -> Any:
 
 def repeats(value: Any) -> bool:
     """Whether a dim of more than one element has stride zero."""
-    return once(value).shape != value.shape
+    return bool(once(value).shape != value.shape)
 
 
 def no_overlaps(inputs: Mapping[str, Any], outputs: Sequence[str], where: Path) -> None:
@@ -94,5 +94,5 @@ def _windows(value: Any) -> bool:
     for (stride, size), (following, _) in pairwise(dims):
         span += stride * (size - 1)
         if following <= span:
-            return value.numel() > 0
+            return bool(value.numel())
     return False
