@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from kbs.cli import cli
-from kbs_engine.errors import MeasurementError, UsageError
+from kbs_backends.device.recording import read_recording
+from kbs_engine.errors import InputError, MeasurementError, UsageError
 from kbs_engine.gate import Inspectors, check_version
 from kbs_engine.run import RunFolder
 from kbs_engine.run.memories import Memory
@@ -250,3 +251,12 @@ def test_set_refuses_what_is_no_setting(faster):
 def test_a_replay_adds_nothing_to_the_experience_log(faster):
     _, run = faster
     assert not list((run.parent / "home").rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_a_kept_recording_that_was_edited_is_refused(name, tmp_path):
+    text = (CASES[name].recording / "jobs.jsonl").read_text()
+    assert len(read_recording(CASES[name].recording)) == text.count("\n")
+    (tmp_path / "jobs.jsonl").write_text(text.replace('"passed":true', '"passed":false', 1))
+    with pytest.raises(InputError, match="was changed after it was recorded"):
+        read_recording(tmp_path)
