@@ -31,11 +31,17 @@ def test_the_state_and_the_journal_count_the_same_seconds(tmp_path):
 
 def test_what_the_next_version_costs_holds_its_checks():
     ledger = ledger_of(World())
-    without = next_costs(ledger)
+    without = next_costs(ledger, 2)
     ledger.spend(CHECKED)
     assert check_costs(ledger, 3) == 6.0
-    checks = ledger.settings.branches + ledger.settings.slots
-    assert next_costs(ledger) == pytest.approx(without + 1.05 * 2.0 * checks)
+    checks = ledger.settings.branches + 2
+    assert next_costs(ledger, 2) == pytest.approx(without + 1.05 * 2.0 * checks)
+
+
+def test_a_version_of_one_method_is_forecast_cheaper_than_one_of_three():
+    ledger = ledger_of(World())
+    ledger.spend(CHECKED)
+    assert next_costs(ledger, 1) < next_costs(ledger, 3)
 
 
 @pytest.mark.parametrize(

@@ -35,14 +35,14 @@ def benchmark_costs(ledger: Ledger) -> float:
     return timing_costs(ledger, 2 + len(settings.baselines), settings.process_pairs)
 
 
-def proof_costs(ledger: Ledger) -> float:
+def proof_costs(ledger: Ledger, methods: int) -> float:
     """GPU seconds of what follows a race: the champion beside two rivals, and the ablation.
 
-    Each variant of the ablation is checked before it is timed.
+    Each variant of the ablation, one for each method, is checked before it is timed.
     """
-    slots, pairs = ledger.settings.slots, ledger.settings.process_pairs
-    timings = timing_costs(ledger, 3, pairs) + timing_costs(ledger, slots + 2, pairs)
-    return timings + check_costs(ledger, slots)
+    pairs = ledger.settings.process_pairs
+    timings = timing_costs(ledger, 3, pairs) + timing_costs(ledger, methods + 2, pairs)
+    return timings + check_costs(ledger, methods)
 
 
 def race_costs(ledger: Ledger, branches: int, looks: int) -> float:
@@ -54,16 +54,16 @@ MARGIN: Final = 1.05
 """Versions are not alike: a budget that was overrun is refused by the gate."""
 
 
-def next_costs(ledger: Ledger) -> float:
+def next_costs(ledger: Ledger, methods: int) -> float:
     """GPU seconds of one more version and the final benchmark; 0 where nothing told its cost.
 
     The dearest version so far is the measure. Before the first one it is v0's timing, per arm
     and process pair, and its check: a race of two blocks over all branches, the champion beside
-    two rivals, and an ablation of every slot.
+    two rivals, and an ablation of every method that is planned.
     """
     if not unit_costs(ledger):
         return 0.0
     if ledger.dearest:
         return MARGIN * (ledger.dearest + benchmark_costs(ledger))
     race = race_costs(ledger, ledger.settings.branches, 2)
-    return MARGIN * (race + proof_costs(ledger) + benchmark_costs(ledger))
+    return MARGIN * (race + proof_costs(ledger, methods) + benchmark_costs(ledger))

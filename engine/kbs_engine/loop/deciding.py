@@ -230,7 +230,7 @@ def standing(ledger: Ledger, base: Facts, advice: Advice, plan: Plan) -> Standin
         allowed=ledger.allowed,
         gpu_seconds=ledger.state.gpu_seconds_used,
         gpu_seconds_allowed=ledger.settings.gpu_seconds,
-        next_costs=next_costs(ledger),
+        next_costs=next_costs(ledger, len(plan.methods)),
         asked_to_stop=ledger.finishing,
         plannable=bool(plan.methods),
         plannable_why=_why_empty(advice, plan),

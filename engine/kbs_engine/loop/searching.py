@@ -86,7 +86,7 @@ def _rounds(
 ) -> Steps:
     """Rounds after the first, told in ``rounds``; returns why there is no other."""
     idle = 0
-    while not (ended := _spent(ledger, len(rounds), idle, before)):
+    while not (ended := _spent(ledger, decision, len(rounds), idle, before)):
         start = ledger.state.gpu_seconds_used
         fastest = explored.order[0]
         answer: Searched = yield Search(
@@ -125,7 +125,7 @@ def _closed(ledger: Ledger, explored: Explored, spaces: Sequence[Space]) -> str:
     return ""
 
 
-def _spent(ledger: Ledger, rounds: int, idle: int, before: float) -> str:
+def _spent(ledger: Ledger, decision: Decision, rounds: int, idle: int, before: float) -> str:
     """Why no further round is made; empty while one may be."""
     if rounds >= MOST_ROUNDS:
         return f"{rounds} rounds were made"
@@ -135,7 +135,8 @@ def _spent(ledger: Ledger, rounds: int, idle: int, before: float) -> str:
     left = max(1, ledger.allowed - ledger.attempts + 1)
     share = (allowed - before - benchmark_costs(ledger)) / left
     used = ledger.state.gpu_seconds_used - before
-    needs = race_costs(ledger, ledger.settings.branches + 1, LOOKS) + proof_costs(ledger)
+    needs = race_costs(ledger, ledger.settings.branches + 1, LOOKS)
+    needs += proof_costs(ledger, len(decision.plan.methods))
     if used + needs > share:
         return (
             f"{used:.1f} s of GPU time spent, about {needs:.1f} s for a round and the proof, "
