@@ -76,3 +76,17 @@ def test_memcheck_keeps_allocations_apart(tmp_path):
     assert "--padding 512 true" in memcheck
     assert initcheck.startswith("1 --tool initcheck ")
     assert "--padding" not in initcheck
+
+
+def test_a_tool_that_did_not_run_beside_the_others_runs_alone(tmp_path):
+    program = tmp_path / "sanitizer"
+    program.write_text(
+        '#!/bin/sh\nmkdir "$0.busy" 2>/dev/null || exit 2\nsleep 0.5\nrmdir "$0.busy"\n'
+        "echo '========= ERROR SUMMARY: 0 errors'\n"
+    )
+    program.chmod(0o755)
+    tools = ("memcheck", "racecheck", "initcheck")
+    answer = sanitize(Target(argv=("true",)), tools, program=str(program))
+    assert [(one.tool, one.ran, one.errors) for one in answer.tools] == [
+        (tool, True, 0) for tool in tools
+    ]

@@ -18,13 +18,18 @@ from kbs_engine.loop.exploring import Explored, Tried
 from kbs_engine.loop.ledger import Facts, Ledger
 from kbs_engine.loop.parts import Offered, Tunable
 from kbs_engine.loop.searching import MOST_ROUNDS, PATIENCE, search
-from kbs_engine.plans import Plan
+from kbs_engine.plans import Plan, PlannedMethod
 from kbs_engine.results import ArmTimes, Checked, Machine, Round, Timed
 from kbs_engine.run.records import SearchFile, Settings
 
 VALUES = (16, 32, 64, 128, 256, 512)
 SOURCE = SourceRef(sha256="c" * 64, language="triton", name="kernel.py")
 TUNABLES = tuple(Tunable(name=name, current=16, values=VALUES) for name in ("A", "B", "C"))
+METHODS = tuple(
+    PlannedMethod(method=method, axis="memory", evidence="e", change="c", expected={}, risk="r",
+                  decision_rule="d")
+    for method in ("row_in_registers", "streaming_stores", "cache_eviction_hints")
+)  # fmt: skip
 UNIT = 0.5
 """GPU seconds of one arm in one process."""
 
@@ -132,7 +137,7 @@ def searched(lasts=0.0, **settings) -> tuple[Explored, World, Ledger, SearchFile
     first = Tried(name="b0", offered=offered, source=zero.source, tunables=row,
                   median_ns=time_of(row), ratio=1.0)  # fmt: skip
     explored = Explored(branches=[first], order=[first], tries=1, feedback=())
-    plan = Plan(methods=(), slots=3, axis_slots={})
+    plan = Plan(methods=METHODS, slots=3, axis_slots={})
     decision = Decision(base=zero, plan=plan, budget=share_slots([]), stop=None)
     explored = world.drive(search(ledger, 1, decision, explored, 0.0))
     told = msgspec.json.decode(world.files["v1/search.json"], type=SearchFile)
@@ -167,8 +172,12 @@ def test_every_time_measured_is_told_to_the_next_round_and_what_was_wrong_too():
 @pytest.mark.parametrize("seconds", [20.0, 40.0, 60.0])
 def test_the_budget_pays_for_the_proof_that_follows(seconds, lasts):
     _, _, ledger, told = searched(lasts, gpu_seconds=seconds)
-    # the champion beside two rivals, an ablation of what is planned (nothing), the final benchmark
-    rest = UNIT * (3 + 2) + UNIT * (2 + len(ledger.settings.baselines))
+    # the champion beside two rivals, a checked ablation of every method planned, the benchmark
+    rest = (
+        lasts * len(METHODS)
+        + UNIT * (3 + len(METHODS) + 2)
+        + UNIT * (2 + len(ledger.settings.baselines))
+    )
     assert ledger.state.gpu_seconds_used + rest <= seconds
     assert told.gpu_seconds == pytest.approx(ledger.state.gpu_seconds_used)
     assert told.samples == 0 or told.samples % 40 == 0

@@ -43,7 +43,6 @@ class Arena:
         import torch
 
         self._layout = layout
-        self._device = side.torch_device
         self._move = move
         self.block = side.allocate(layout.total_bytes)
         self._flat = self.block.bytes

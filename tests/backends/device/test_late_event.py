@@ -2,6 +2,7 @@
 
 import pytest
 
+from kbs_backends.device import kept_cache
 from kbs_backends.device.accelerators.host import HostOwner
 from kbs_backends.device.context import Bench
 from kbs_backends.device.context_settings import Settings
@@ -32,11 +33,11 @@ def bench(tmp_path):
     side.close()
 
 
-def timed(bench, path):
+def timed(bench, path, **more):
     source = SourceRef(sha256=bench.blobs.put(path.read_bytes()), language="triton", name=path.name)
     task = Task(reference_sha256=bench.blobs.put((TASKS / "silu_bias.py").read_bytes()), dims={})
     settings = TimingSettings(trials=6, warmup_calls=1, warmup_ms=0.0)
-    return race(bench, Time(arms=(source,), task=task, settings=settings), {})
+    return race(bench, Time(arms=(source,), task=task, settings=settings, **more), {})
 
 
 def test_a_lie_stays_a_lie_from_an_open_gate(bench):
@@ -51,3 +52,13 @@ def test_an_honest_arm_is_timed_once(bench):
     assert found.arms[0].reason is None
     assert not [words for words in found.warnings if "queueing" in words]
     assert found.timer == bench.side.timer
+
+
+def test_what_the_first_process_compiled_is_given_to_the_next_ones_alone(bench, monkeypatch):
+    made = {("key", "kernel.cubin"): b"code"}
+    given = []
+    monkeypatch.setattr(kept_cache, "keep", lambda folder: made)
+    monkeypatch.setattr(kept_cache, "give", lambda kept, folder: given.append(kept))
+    found = timed(bench, TWINS / "in_place.py", fresh_processes=3)
+    assert found.arms[0].reason is None
+    assert given == [{}, made, made]
