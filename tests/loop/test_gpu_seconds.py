@@ -8,7 +8,7 @@ import pytest
 
 from kbs_engine.gate.rules.gpu_budget import check
 from kbs_engine.jobs import Result
-from kbs_engine.loop.costs import check_costs, next_costs
+from kbs_engine.loop.costs import ablation_costs, affords, benchmark_costs, check_costs, next_costs
 from kbs_engine.run.journal import Journal
 from tests.loop.test_searching import World, ledger_of
 
@@ -42,6 +42,15 @@ def test_a_version_of_one_method_is_forecast_cheaper_than_one_of_three():
     ledger = ledger_of(World())
     ledger.spend(CHECKED)
     assert next_costs(ledger, 1) < next_costs(ledger, 3)
+
+
+def test_a_factorial_is_afforded_only_beside_the_final_benchmark():
+    free = ledger_of(World())
+    assert affords(free, 1e9)  # no budget, no bound
+    needs = 1.05 * (ablation_costs(free, 6) + benchmark_costs(free))
+    for spare, enough in ((0.1, True), (-0.1, False)):
+        ledger = ledger_of(World(), gpu_seconds=free.state.gpu_seconds_used + needs + spare)
+        assert affords(ledger, ablation_costs(ledger, 6)) is enough
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from kbs_engine.jobs import Result, SourceRef
 from kbs_engine.loop.actions import PutBlob
 from kbs_engine.loop.asks import MarksRead, ReadMarks, Write, Written
 from kbs_engine.loop.attributing import attribution_file
+from kbs_engine.loop.costs import ablation_costs, affords
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import check_job, run_jobs, time_job
 from kbs_engine.loop.parts import Offered, Variant
@@ -84,10 +85,15 @@ def ablate(ledger: Ledger, facts: Facts, base: Facts, offered: Offered, sass: Sa
         planned = plan_variants(how.methods, mode, among=among)
         found = yield from _round(ledger, facts, base, how, planned, rows)
         if found is not None and found.needs_factorial:
-            yield ledger.progress("ablate", facts.number, "single effects do not add up: factorial")
             planned = plan_variants(how.methods, "factorial", among=factorial_group(found))
-            again = yield from _round(ledger, facts, base, how, planned, rows)
-            found = again or found
+            if affords(ledger, ablation_costs(ledger, len(planned) - 2)):
+                note = "single effects do not add up: factorial"
+                yield ledger.progress("ablate", facts.number, note)
+                again = yield from _round(ledger, facts, base, how, planned, rows)
+                found = again or found
+            else:
+                note = "single effects do not add up, and the budget holds no factorial"
+                yield ledger.progress("ablate", facts.number, note)
     yield from _write(ledger, facts, rows)
     told = "; ".join(f"{m}: {why}" for m, why in how.why_not.items())
     file = attribution_file(ledger.settings, facts, found, how.why_not, rows, sass, told)

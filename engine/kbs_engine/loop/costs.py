@@ -40,9 +40,14 @@ def proof_costs(ledger: Ledger, methods: int) -> float:
 
     Each variant of the ablation, one for each method, is checked before it is timed.
     """
-    pairs = ledger.settings.process_pairs
-    timings = timing_costs(ledger, 3, pairs) + timing_costs(ledger, methods + 2, pairs)
-    return timings + check_costs(ledger, methods)
+    rivals = timing_costs(ledger, 3, ledger.settings.process_pairs)
+    return rivals + ablation_costs(ledger, methods)
+
+
+def ablation_costs(ledger: Ledger, variants: int) -> float:
+    """GPU seconds of checking variants and timing them beside the champion and its base."""
+    timed = timing_costs(ledger, variants + 2, ledger.settings.process_pairs)
+    return timed + check_costs(ledger, variants)
 
 
 def race_costs(ledger: Ledger, branches: int, looks: int) -> float:
@@ -67,3 +72,10 @@ def next_costs(ledger: Ledger, methods: int) -> float:
         return MARGIN * (ledger.dearest + benchmark_costs(ledger))
     race = race_costs(ledger, ledger.settings.branches, 2)
     return MARGIN * (race + proof_costs(ledger, methods) + benchmark_costs(ledger))
+
+
+def affords(ledger: Ledger, seconds: float) -> bool:
+    """Whether the budget holds so many more GPU seconds and the final benchmark."""
+    allowed = ledger.settings.gpu_seconds
+    needs = MARGIN * (seconds + benchmark_costs(ledger))
+    return allowed is None or ledger.state.gpu_seconds_used + needs <= allowed
