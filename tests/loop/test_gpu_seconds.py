@@ -8,6 +8,7 @@ import pytest
 
 from kbs_engine.gate.rules.gpu_budget import check
 from kbs_engine.jobs import Result
+from kbs_engine.loop import ablating
 from kbs_engine.loop.costs import ablation_costs, affords, benchmark_costs, check_costs, next_costs
 from kbs_engine.run.journal import Journal
 from tests.loop.test_searching import World, ledger_of
@@ -51,6 +52,33 @@ def test_a_factorial_is_afforded_only_beside_the_final_benchmark():
     for spare, enough in ((0.1, True), (-0.1, False)):
         ledger = ledger_of(World(), gpu_seconds=free.state.gpu_seconds_used + needs + spare)
         assert affords(ledger, ablation_costs(ledger, 6)) is enough
+
+
+@pytest.mark.parametrize(("seconds", "rounds"), [(None, 2), (1e6, 2), (1.0, 1)])
+def test_an_ablation_goes_on_to_a_factorial_only_where_the_budget_holds_it(
+    monkeypatch, seconds, rounds
+):
+    found, made = SimpleNamespace(needs_factorial=True), []
+
+    def steps(answer):
+        yield None
+        return answer
+
+    def one_round(*given):
+        made.append(given[4])
+        return steps(found)
+
+    how = ablating.How(methods=("a", "b"), switches=frozenset("ab"), tuning="", base_values={},
+                       by_base=False, why_not={})  # fmt: skip
+    monkeypatch.setattr(ablating, "_how", lambda *_: steps(how))
+    monkeypatch.setattr(ablating, "_round", one_round)
+    monkeypatch.setattr(ablating, "_write", lambda *_: steps(None))
+    monkeypatch.setattr(ablating, "factorial_group", lambda _: ("a", "b"))
+    monkeypatch.setattr(ablating, "attribution_file", lambda *_: SimpleNamespace(methods=()))
+    facts = SimpleNamespace(methods=("a", "b"), number=1)
+    for _ in ablating.ablate(ledger_of(World(), gpu_seconds=seconds), facts, None, None, None):
+        pass
+    assert len(made) == rounds
 
 
 @pytest.mark.parametrize(

@@ -377,3 +377,37 @@ def test_a_missing_package_of_a_baseline_is_told(tmp_path):
     inputs = reference.make_inputs(1)
     with pytest.raises(MeasurementError, match="no_such_library"):
         reference.eager(inputs, baseline="flashinfer")
+
+
+SOMEWHERE = """
+import torch
+
+
+def setup(**_):
+    return {"inputs": {"x": MADE, "out": torch.empty(4)}, "outputs": ["out"]}
+
+
+def reference(x, out, **_):
+    out.copy_(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "there"),
+    [("torch.randn(4)", True), ("torch.from_numpy(torch.randn(4).numpy())", False)],
+)
+def test_what_setup_makes_on_no_device_is_made_on_the_gpu_where_it_allows_that(
+    tmp_path, monkeypatch, made, there
+):
+    """The device ``meta`` stands in for a GPU."""
+    path = tmp_path / "ref.py"
+    path.write_text(SOMEWHERE.replace("MADE", made))
+    reference = load_reference(path, {})
+    assert reference.output_names == ("out",)
+    real = torch.device
+    monkeypatch.setattr(torch, "device", lambda name: real("meta" if name == "cuda:0" else name))
+    drawn = reference._drawn_there(1, "cuda:0")
+    assert drawn["x"].is_meta is there
+    assert drawn["out"].is_meta is there
+    again = reference._drawn_there(2, "cuda:0")
+    assert again["x"].is_meta is there
