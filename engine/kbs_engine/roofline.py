@@ -41,7 +41,8 @@ def build_roofline(
         metrics: canonical metrics; ``duration_ns`` is the time unless ``time_ns`` is given.
         chip: cited specs, or None when the chip is unknown (then no roof is drawn).
         work: compulsory work, or None.
-        time_ns, time_source: a time from elsewhere, in nanoseconds, and where that is.
+        time_ns: a time from elsewhere, in nanoseconds, with its ``time_source``.
+        time_source: where ``time_ns`` comes from.
     """
     time = time_ns if time_ns is not None else metrics.get("duration_ns")
     reading = find_limiter(metrics)
