@@ -20,7 +20,7 @@ PROCESSES = 3
 ARMS = 12
 """Processes of one kernel at a time."""
 EFFECTS = (0.03, 0.05, 0.10)
-WANTED = 1000
+WANTED = 2000
 WANTED_SLOWED = 100
 """Comparisons with a slowed kernel, for each effect."""
 BASES, SLOWED = 4, 3
@@ -28,7 +28,7 @@ BASES, SLOWED = 4, 3
 
 
 def self_comparisons(session: Session) -> None:
-    """Kernels with themselves, until 1,000 comparisons or no time."""
+    """Kernels with themselves, until there are enough or no time."""
     found, disjoint, recorded, failures = [], [], [], []
     kernels = cycle(_kernels(session))
     arms, wanted = (4, 6) if session.dry else (ARMS, WANTED)

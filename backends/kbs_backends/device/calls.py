@@ -78,6 +78,8 @@ class ArmState:
         self.trusted = trusted
         self.history = History()
         self.called = False
+        self.cold_ns: float | None = None
+        """The first call by the owner's clock."""
         self.notes: list[str] = []
         self.last: tuple[Placement, dict[str, torch.Tensor]] | None = None
 
@@ -150,7 +152,10 @@ class Caller:
             if ran.decoys is not None and refusal.code in _MAYBE_EARLY:
                 self._computed_ahead(arm, values, placement, outputs, ran.decoys, refusal)
             raise
-        return ran.facts(difference)
+        facts = ran.facts(difference)
+        if first:
+            arm.cold_ns = facts.host_ns
+        return facts
 
     def settle(self, arm: ArmState) -> None:
         """Look again at the outputs of the last call: nothing may have written since."""

@@ -40,6 +40,7 @@ def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
             library = artifacts.get(job.source.sha256)
             work = whose_work(task, caller, state, job.source, library, bench.off)
             finish(bench, caller, state)
+            bench.compiled.remember(job.source, job.task, state.worker.folder, state.cold_ns)
             notes = (*state.notes, *filter(None, (note(work),)))
     except Refusal as refusal:
         reason, detail = refusal.code, refusal.detail

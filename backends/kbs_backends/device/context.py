@@ -13,6 +13,7 @@ from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena
 from kbs_backends.device.calls import ArmState
 from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.kept_cache import CompiledBefore
 from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.messages import Load
 from kbs_backends.device.task import LoadedTask
@@ -33,6 +34,7 @@ class Bench:
         self.watch = Watch()
         self.blobs = BlobStore(Path(settings.blobs))
         self.off = frozenset(settings.off)
+        self.compiled = CompiledBefore()
         self._tasks = 0
         self._warm = Path(settings.workdir) / "warm-triton"
         if side.name == "cuda":
@@ -46,10 +48,18 @@ class Bench:
 
     def start(self, arm: Arm, task: LoadedTask) -> ArmState:
         """A fresh worker for one arm with an arena of its own; nothing is loaded."""
-        return self.start_worker(task, trusted=not isinstance(arm, SourceRef))
+        state = self.begin(task, trusted=not isinstance(arm, SourceRef))
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.end, state)
+            state.worker.attached()
+            undo.pop_all()
+        return state
 
-    def start_worker(self, task: LoadedTask, *, trusted: bool) -> ArmState:
-        """A fresh worker; one that is not trusted is shut in."""
+    def begin(self, task: LoadedTask, *, trusted: bool) -> ArmState:
+        """A fresh worker that opens the device; one that is not trusted is shut in.
+
+        ``state.worker.attached()`` waits for it.
+        """
         worker = LiveWorker(
             self.zygote, self.watch, self.settings.limits, trusted=trusted,
             sandbox="sandbox" not in self.off,
@@ -80,6 +90,13 @@ class Bench:
         self, state: ArmState, arm: Arm, task: LoadedTask, artifacts: Mapping[str, str]
     ) -> None:
         """Load the arm in its worker."""
+        self.begin_filling(state, arm, task, artifacts)
+        state.worker.loaded()
+
+    def begin_filling(
+        self, state: ArmState, arm: Arm, task: LoadedTask, artifacts: Mapping[str, str]
+    ) -> None:
+        """Have the arm loaded in its worker; ``state.worker.loaded()`` waits for it."""
         if isinstance(arm, SourceRef):
             path = state.worker.folder / (Path(arm.name).name or "kernel.py")
             path.write_bytes(self.blobs.get(arm.sha256))

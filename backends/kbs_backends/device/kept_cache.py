@@ -1,8 +1,9 @@
-"""What one process of an arm compiled, for the next processes of the same arm in the same race.
+"""What one process of an arm compiled, for the next processes of the same arm.
 
 The first one starts with an empty cache, so that its cold call costs what it costs. What it left
 in its Triton cache may be anything, the candidate wrote it: only plain files one folder deep
-are taken, no links are followed, and size and number are limited.
+are taken, no links are followed, and size and number are limited. It is given to processes of the
+very same source on the very same task alone.
 """
 
 from __future__ import annotations
@@ -10,10 +11,17 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections import OrderedDict
 from pathlib import Path
+
+import msgspec
+
+from kbs_engine.jobs import Arm, SourceRef, Task
 
 MOST_FILES = 256
 MOST_BYTES = 64 << 20
+MOST_SOURCES = 32
+"""Sources whose caches are kept."""
 _GROUP = "__grp__"
 """Triton's lists of the files of one kernel, with their whole paths."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -21,6 +29,34 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 Kept = dict[tuple[str, str], bytes]
 """(folder, file) of the cache → content."""
+
+
+class CompiledBefore:
+    """What the checks of this owner's life have compiled, and how long their first calls took."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._kept: OrderedDict[bytes, tuple[Kept, float]] = OrderedDict()
+
+    def remember(
+        self, source: SourceRef, task: Task, worker_folder: Path, cold_ns: float | None
+    ) -> None:
+        """Keep what a checked source left; the oldest goes when there is too much."""
+        kept = keep(worker_folder)
+        if not kept or cold_ns is None:
+            return
+        self._kept[_key(source, task)] = kept, cold_ns
+        while len(self._kept) > MOST_SOURCES:
+            self._kept.popitem(last=False)
+
+    def of(self, arm: Arm, task: Task) -> tuple[Kept, float | None]:
+        """For an arm that was checked: its cache and its cold call; else nothing."""
+        nothing: tuple[Kept, float | None] = {}, None
+        return self._kept.get(_key(arm, task), nothing) if isinstance(arm, SourceRef) else nothing
+
+
+def _key(source: SourceRef, task: Task) -> bytes:
+    return msgspec.json.encode((source, task), order="deterministic")
 
 
 def keep(worker_folder: Path) -> Kept:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -87,19 +88,25 @@ class LiveWorker:
         return self._forked.pid
 
     def attach(self, accelerator: str, handle: ArenaHandle, gpu: int) -> None:
-        """Map the arena."""
+        """Have the arena mapped; ``attached`` waits for it. Opening a device takes a while."""
         message = Attach(
             accelerator=accelerator, gpu=gpu, arena=handle.data, arena_bytes=handle.nbytes,
             gate=handle.gate,
         )  # fmt: skip
         self._send(message, handle.fds)
+
+    def attached(self) -> None:
+        """Wait until the arena is mapped."""
         self._expect(Attached, 60.0)
 
-    def load(self, message: Load) -> tuple[str, ...]:
-        """Load the candidate; the names of the arguments that it takes."""
+    def load(self, message: Load) -> None:
+        """Have the candidate loaded; ``loaded`` waits for it."""
         self._census = Census(self.pid)
         self._compiles = message.language not in COMPILED_LANGUAGES
         self._send(message)
+
+    def loaded(self) -> tuple[str, ...]:
+        """Wait for the candidate; the names of the arguments that it takes."""
         answer = self._receive(self.limits.load_s, idle_s=self.limits.idle_s)
         return self._of_kind(answer, Loaded).arguments
 
@@ -155,6 +162,12 @@ class LiveWorker:
     def threads(self) -> int:
         """Threads of the process, counted from outside."""
         return proc.thread_count(self.pid)
+
+    def kill(self) -> None:
+        """Let the process die; ``end`` must follow. Several die at once so, not one by one."""
+        if not self._ended and self._forked.pidfd >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._forked.pidfd, signal.SIGKILL)
 
     def end(self) -> int:
         """Kill the group, remove the folder; exit status (negative: signal) if it had ended."""

@@ -45,6 +45,9 @@ from kbs_engine.results import Checked, Compiled, Counted, Machine, Timed, read
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+COMPILERS = 4
+"""Sources that are compiled at once: one for each branch of a usual round."""
+
 
 class LocalDevice:
     """This machine as a device; a context manager that ends every process it started.
@@ -102,9 +105,10 @@ class LocalDevice:
         self._static = StaticJobs(blobs, self._workdir / "static")
         self._outside = Outside(blobs, self._static, self._workdir / "outside", self.kind, gpu)
         self._device_queue = ThreadPoolExecutor(1, thread_name_prefix="kbs-device")
-        self._static_queue = ThreadPoolExecutor(2, thread_name_prefix="kbs-compile")
+        self._static_queue = ThreadPoolExecutor(COMPILERS, thread_name_prefix="kbs-compile")
         self._machine: Machine | None = None
         self._probed = False
+        self._opens = False
         self._counted: dict[bytes, Counted | None] = {}
         self._closed = threading.Event()
 
@@ -113,6 +117,7 @@ class LocalDevice:
         if self._closed.is_set():
             raise MeasurementError("the device is closed", remedy="open a new one")
         if isinstance(job, (Compile, Disassemble)):
+            self._start_beside(job)
             return self._static_queue.submit(self._guarded, job, self._static.run)
         return self._device_queue.submit(self._guarded, job, self._on_device)
 
@@ -145,6 +150,12 @@ class LocalDevice:
     def owner_pid(self) -> int:
         """Process id of the owner; 0 before the first job."""
         return self._owner.pid
+
+    def _start_beside(self, job: Compile | Disassemble) -> None:
+        """What is compiled will be run: the device opens while a compiler works."""
+        if isinstance(job, Compile) and self._machine is None and not self._opens:
+            self._opens = True
+            self._device_queue.submit(self._known_machine, probed=False)  # its problem will return
 
     def _guarded(self, job: Job, run: Callable[[Any], Result]) -> Result:
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kbs_backends.device import kept_cache
 from kbs_backends.device.calls import ArmState, Caller
@@ -17,7 +17,7 @@ from kbs_backends.device.samples import ArmSamples
 from kbs_backends.device.second_clock import SecondClock
 from kbs_backends.device.task import LoadedTask, Values
 from kbs_engine.errors import MeasurementError
-from kbs_engine.jobs import Time
+from kbs_engine.jobs import SourceRef, Time
 from kbs_engine.results import Timed
 from kbs_engine.timing import abba
 
@@ -116,12 +116,7 @@ class _Pair:
 
     def run(self, stack: contextlib.ExitStack, artifacts: Mapping[str, str]) -> None:
         """Start, warm up, time, look again."""
-        for index, one in enumerate(self._samples):
-            if one.reason is None:
-                with one.judged():
-                    self._start(stack, index, artifacts)
-        if self._watched():
-            self._start_clock(stack)
+        self._start(stack, artifacts)
         for index in list(self._states):
             with self._samples[index].judged():
                 self._warm_up(index)
@@ -134,30 +129,74 @@ class _Pair:
                     if self._clock is not None and not state.trusted:
                         self._clock.judge(one.calls_of(self._pair))
 
+    def _start(self, stack: contextlib.ExitStack, artifacts: Mapping[str, str]) -> None:
+        """All processes open the device and load at once, as each takes a while; then they call."""
+        clock = self._begin(stack, trusted=False) if self._watched() else None
+        begun: dict[int, ArmState] = {}
+
+        def begin(index: int) -> None:
+            trusted = not isinstance(self._job.arms[index], SourceRef)
+            begun[index] = self._begin(stack, trusted=trusted)
+
+        def fill(index: int) -> None:
+            begun[index].worker.attached()
+            kept_cache.give(self._kept(index), begun[index].worker.folder)
+            arm = self._job.arms[index]
+            self._bench.begin_filling(begun[index], arm, self._task, artifacts)
+
+        self._each(begin)
+        stack.callback(_die, [*begun.values(), *filter(None, [clock])])
+        self._each(fill)
+        self._each(lambda index: begun[index].worker.loaded())
+        self._each(lambda index: self._first_call(index, begun[index]))
+        if clock is not None and any(not state.trusted for state in self._states.values()):
+            clock.worker.attached()
+            self._start_clock(clock)
+
+    def _each(self, step: Callable[[int], object]) -> None:
+        """One step of every arm that is not refused; a Refusal in it concerns that arm alone."""
+        for index, one in enumerate(self._samples):
+            if one.reason is None:
+                with one.judged():
+                    step(index)
+
     def _watched(self) -> bool:
         """Whether an arm is there whose clock may lie, and a second one to hold against it."""
-        known = any(not state.trusted for state in self._states.values())
+        arms = zip(self._job.arms, self._samples, strict=True)
+        known = any(isinstance(arm, SourceRef) and one.reason is None for arm, one in arms)
         off = "second_clock" in self._bench.off or self._method == "do_bench"
         return known and not off
 
-    def _start_clock(self, stack: contextlib.ExitStack) -> None:
-        state = self._bench.start_worker(self._task, trusted=False)
+    def _begin(self, stack: contextlib.ExitStack, *, trusted: bool) -> ArmState:
+        state = self._bench.begin(self._task, trusted=trusted)
         stack.callback(self._bench.end, state)
-        method = self._method
-        self._clock = SecondClock(self._bench.side, self._caller, state, method)
+        return state
+
+    def _start_clock(self, state: ArmState) -> None:
+        self._clock = SecondClock(
+            self._bench.side, self._caller, state, self._method, rounds=self._job.settings.trials
+        )
         self._clock.warm_up(self._task.fresh(), returned=self._returned)
 
-    def _start(self, stack: contextlib.ExitStack, index: int, artifacts: Mapping[str, str]) -> None:
-        bench, arm = self._bench, self._job.arms[index]
-        state = bench.start(arm, self._task)
-        stack.callback(bench.end, state)
-        kept_cache.give(self._compiled.get(index, {}), state.worker.folder)
-        bench.fill(state, arm, self._task, artifacts)
+    def _some_return(self) -> bool:
+        """Whether an arm whose clock is watched has returned outputs."""
+        arms = zip(self._job.arms, self._samples, strict=True)
+        late = any(one.returned and isinstance(arm, SourceRef) for arm, one in arms)
+        return self._returned or late
+
+    def _kept(self, index: int) -> Kept:
+        if self._pair:
+            return self._compiled.get(index, {})
+        return self._bench.compiled.of(self._job.arms[index], self._job.task)[0]
+
+    def _first_call(self, index: int, state: ArmState) -> None:
         facts = self._caller.call(state, self._task.fresh())
         if self._pair == 0 and self._job.fresh_processes > 1:
             self._compiled[index] = kept_cache.keep(state.worker.folder)
-        self._returned |= facts.returned
-        self._samples[index].cold(facts.host_ns)
+        if not state.trusted:
+            self._returned |= facts.returned
+        known = self._bench.compiled.of(self._job.arms[index], self._job.task)[1]
+        self._samples[index].cold(facts.host_ns if known is None else known)
         self._states[index] = state
         self._samples[index].notes += state.notes
 
@@ -186,7 +225,7 @@ class _Pair:
             if values is None or (position % count == 0 and "fresh_values" not in self._bench.off):
                 values = self._task.fresh()
                 if self._clock is not None:
-                    self._clock.tick(values, returned=any(s.returned for s in self._samples))
+                    self._clock.tick(values, position // count, returned=self._some_return())
             one = self._samples[index]
             if (
                 one.reason is not None
@@ -200,3 +239,9 @@ class _Pair:
                 )
                 done[index] += 1
                 one.add(facts, self._pair, position, kept=done[index] > settings.discard_first)
+
+
+def _die(states: Sequence[ArmState]) -> None:
+    """All at once, as closing a device takes a while; each is ended for good after that."""
+    for state in states:
+        state.worker.kill()

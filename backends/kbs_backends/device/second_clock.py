@@ -18,8 +18,9 @@ from kbs_backends.device.task import Values
 from kbs_engine.timing import check_clocks
 
 ENOUGH = 20
-"""Own calls of a kind below which the early ones, made before the race, count too."""
-EARLY = 20
+"""Own calls of a kind that are wanted; what the rounds of a race are too few for comes early."""
+LEAST = 3
+"""Fewer say nothing."""
 DISCARDED = 5
 """Of the early ones the first, in which libraries are loaded."""
 TRIALS: tuple[Trial, ...] = ("in_place", "returned")
@@ -28,25 +29,34 @@ TRIALS: tuple[Trial, ...] = ("in_place", "returned")
 class SecondClock:
     """Own calls between those of the arms."""
 
-    def __init__(self, side: OwnerSide, caller: Caller, state: ArmState, method: Method) -> None:
-        """``state`` is a worker in which nothing is loaded."""
+    def __init__(
+        self, side: OwnerSide, caller: Caller, state: ArmState, method: Method, *, rounds: int
+    ) -> None:
+        """``state`` is a worker in which nothing is loaded; ``rounds``: how many there will be."""
         self._side = side
         self._caller = caller
         self._state = state
         self._method = method
+        self._early_calls = max(LEAST, ENOUGH - rounds)
+        self._step = max(1, rounds // ENOUGH)
         self._early: dict[Trial, list[CallFacts]] = {kind: [] for kind in TRIALS}
         self._found: dict[Trial, list[CallFacts]] = {kind: [] for kind in TRIALS}
 
     def warm_up(self, values: Values, *, returned: bool) -> None:
         """The first calls of every kind that is wanted."""
         for kind in TRIALS if returned else TRIALS[:1]:
-            for number in range(DISCARDED + EARLY):
+            for number in range(DISCARDED + self._early_calls):
                 facts = self._trial(values, kind)
                 if facts is not None and number >= DISCARDED:
                     self._early[kind].append(facts)
 
-    def tick(self, values: Values, *, returned: bool) -> None:
-        """One call, and one that returns its outputs where an arm does so."""
+    def tick(self, values: Values, number: int, *, returned: bool) -> None:
+        """One call, and one that returns its outputs where an arm does so.
+
+        Of many rounds (``number`` counts them) some are left out, evenly.
+        """
+        if number % self._step:
+            return
         for kind in TRIALS if returned else TRIALS[:1]:
             facts = self._trial(values, kind)
             if facts is not None:
@@ -54,7 +64,7 @@ class SecondClock:
 
     def judge(self, calls: Sequence[CallFacts]) -> None:
         """Refusal when an arm's calls took the owner time that the device's clock does not tell."""
-        returned = any(one.returned for one in calls) and bool(self._own("returned"))
+        returned = any(one.returned for one in calls) and len(self._own("returned")) >= LEAST
         own = self._own("returned" if returned else "in_place")
         step_ns = max(self._side.timer_step_ns, self._side.clock_slack_ns / 2)
         _same_story(

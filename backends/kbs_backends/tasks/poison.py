@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 _LARGE = 0.5
-_ALL_BITS = 256
+_WORD_BYTES = 8
+_LEAST_WORD = -(1 << 63)
 
 
 def _nan(value: Any, generator: Any) -> None:
@@ -43,12 +44,15 @@ def _bits(value: Any, generator: Any) -> None:
     """Random bytes: NaN and infinity among them."""
     import torch
 
-    size = (*value.shape, value.element_size())
-    drawn = torch.randint(0, _ALL_BITS, size, generator=generator, device=value.device)
     if value.dtype == torch.bool:
-        value.copy_(drawn[..., 0] % 2 == 0)
+        drawn = torch.randint(0, 2, value.shape, generator=generator, device=value.device)
+        value.copy_(drawn)
         return
-    value.copy_(drawn.to(torch.uint8).view(value.dtype).reshape(value.shape))
+    words = -(-value.numel() * value.element_size() // _WORD_BYTES)
+    drawn = torch.empty(words, dtype=torch.int64, device=value.device)
+    drawn.random_(_LEAST_WORD, None, generator=generator)  # whole words: bytes one by one are slow
+    elements = drawn.view(value.dtype)[: value.numel()]
+    value.copy_(elements.reshape(value.shape))
 
 
 _PATTERNS: Final[dict[str, Callable[[Any, Any], None]]] = {
