@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from kbs_engine.errors import MeasurementError
 from kbs_engine.gate import Inspectors, check_version
 from kbs_engine.run import RunFolder
 from tests.loop.record_gpu import CASES, go
@@ -69,14 +68,24 @@ def test_its_artifacts_come_from_counters(all_wrong):
     assert all(tool["errors"] == 0 for tool in bench["sanitized"][0]["value"]["tools"])
 
 
-def test_a_champion_of_softmax_is_as_fast_as_was_asked(tmp_path):
-    with pytest.raises(MeasurementError, match="final benchmark: no recording"):
-        replay("softmax_cuda", tmp_path)  # what came before it is whole
-    with RunFolder.open(tmp_path / "run") as run:
+@pytest.fixture(scope="module")
+def softmax_cuda(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return replay("softmax_cuda", tmp_path_factory.mktemp("softmax_cuda"))
+
+
+def test_a_champion_of_softmax_is_as_fast_as_was_asked(softmax_cuda):
+    with RunFolder.open(softmax_cuda) as run:
         state = run.state()
         assert state.best_version == 1
         assert state.best_ns <= 61_000
         assert state.versions[0].median_ns > 20 * state.best_ns
         assert state.ended == "no_method_left"
-    attribution = json.loads((tmp_path / "run/v1/attribution.json").read_text())
+        assert check_version(run, 1, True, Inspectors()) == ()
+    attribution = json.loads((softmax_cuda / "v1/attribution.json").read_text())
     assert [row["verdict"] for row in attribution["methods"]] == ["effective"]
+
+
+def test_its_final_benchmark_holds_the_best_beside_v0_and_eager(softmax_cuda):
+    told = (softmax_cuda / "benchmark.md").read_text()
+    assert "pytorch-eager" in told
+    assert (softmax_cuda / "final_report.md").stat().st_size
