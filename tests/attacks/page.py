@@ -27,7 +27,7 @@ OPEN = """\
 - **Whose work**: launches and library operations are seen inside the candidate's process and are its claim. What the owner compares itself are results: with operations of torch failing, and with Triton launches doing nothing. A library that native code opens by itself, arithmetic outside of torch, and kernels that neither Triton nor the symbols of a library tell of (CuTe DSL) are not seen; copies and casts count as no work. By default libraries are permitted and measured at their cost.
 - **Hangs**: a call of a Python kernel that waits for its own hung launch (as autotuning does) uses the processor like a compiler and is refused after 180 s only.
 - **Threads** that are started before or in the first call and sleep between calls are taken for those of a library. What they write late is seen, what they read early meets decoys.
-- **On a GPU**: all 125 attacks ran on the H200; most rows come from earlier states of the harness, M6c and M7b from its last. The twins `side_stream_joined` and `side_stream_waited` were refused there as `clock_mismatch`; since then arms whose clocks disagree are timed from an open gate, and these two have not run again: their rows say *-*.
+- **On a GPU**: all 125 attacks ran on the H200 and none got through; every twin passed in three repeats, among them `side_stream_joined` and `side_stream_waited`, which an earlier state of the harness had refused as `clock_mismatch`. Of the defences that the host device cannot show, the flush of L2 and the dirty shared memory were switched off there: the attacks that they stop then got through.
 - **Recordings**: the chain shows edited, exchanged and missing lines, but not that the last lines were taken away, and whoever recomputes it all can forge it.
 """
 
