@@ -72,9 +72,7 @@ def _summary(found: tuple[Recording, ...]) -> str:
         lines.append(f"| {one.name} | {len(tried)} | {wrong[0]} | {len(twins)} | {wrong[1]} |")
     if all(one.machine.device == "host" for one in found):
         lines.append("| a GPU | not recorded | | | |")
-    lines.append(
-        "\nTwo twins were refused on the H200 and have not run again: see *What stays open*."
-    )
+    lines.append()
     return "\n".join(lines)
 
 
