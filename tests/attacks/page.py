@@ -72,7 +72,6 @@ def _summary(found: tuple[Recording, ...]) -> str:
         lines.append(f"| {one.name} | {len(tried)} | {wrong[0]} | {len(twins)} | {wrong[1]} |")
     if all(one.machine.device == "host" for one in found):
         lines.append("| a GPU | not recorded | | | |")
-    lines.append()
     return "\n".join(lines)
 
 

@@ -89,3 +89,21 @@ def test_its_final_benchmark_holds_the_best_beside_v0_and_eager(softmax_cuda):
     told = (softmax_cuda / "benchmark.md").read_text()
     assert "pytorch-eager" in told
     assert (softmax_cuda / "final_report.md").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("name", "best", "gain"), [("gemm_triton", 2, 1.5), ("layernorm_triton", 1, 1.8)]
+)
+def test_a_triton_kernel_gets_faster_by_rewrites_alone(name, best, gain, tmp_path):
+    root = replay(name, tmp_path)
+    with RunFolder.open(root) as run:
+        state = run.state()
+        last = state.versions[-1].version
+        assert [row.status for row in state.versions] == ["accepted"] * 3
+        assert (state.best_version, state.ended) == (best, "iterations_done")
+        assert state.versions[0].median_ns > gain * state.versions[best].median_ns
+        assert check_version(run, last, True, Inspectors()) == ()
+    assert (root / "benchmark.md").stat().st_size
+    for version in range(1, last + 1):
+        verdicts = json.loads((root / f"v{version}/attribution.json").read_text())["methods"]
+        assert all(row["verdict"] for row in verdicts)
