@@ -117,7 +117,8 @@ class LocalDevice:
         if self._closed.is_set():
             raise MeasurementError("the device is closed", remedy="open a new one")
         if isinstance(job, (Compile, Disassemble)):
-            self._start_beside(job)
+            if isinstance(job, Compile):
+                self._start_beside()
             return self._static_queue.submit(self._guarded, job, self._static.run)
         return self._device_queue.submit(self._guarded, job, self._on_device)
 
@@ -151,9 +152,9 @@ class LocalDevice:
         """Process id of the owner; 0 before the first job."""
         return self._owner.pid
 
-    def _start_beside(self, job: Compile | Disassemble) -> None:
+    def _start_beside(self) -> None:
         """What is compiled will be run: the device opens while a compiler works."""
-        if isinstance(job, Compile) and self._machine is None and not self._opens:
+        if self._machine is None and not self._opens:
             self._opens = True
             self._device_queue.submit(self._known_machine, probed=False)  # its problem will return
 
