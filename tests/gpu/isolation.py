@@ -49,11 +49,14 @@ def _one(zygote: Zygote, watch: Watch, block, kind: str) -> dict:
     marks = [time.monotonic()]
     with LiveWorker(zygote, watch, Limits(), trusted=False, sandbox=True) as worker:
         marks.append(time.monotonic())
-        worker.attach(kind, block.handle, 0)
+        worker.open(kind, 0)
+        worker.attach(block.handle)
+        worker.attached()
         marks.append(time.monotonic())
         path = Path(worker.folder) / "k.py"
         path.write_text(HEAD + "def run_kernel(x, **_):\n    x.add_(1)\n", encoding="utf-8")
         worker.load(Load(path=str(path), language="triton"))
+        worker.loaded()
         marks.append(time.monotonic())
         isolation = worker.isolation
     marks.append(time.monotonic())

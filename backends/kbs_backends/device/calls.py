@@ -8,6 +8,7 @@ compare. Inputs are final only when the gate opens.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import torch
 
 
+_GATES = itertools.count(1)
+"""No gate has a number twice: a worker may outlive who called it first."""
 _MAYBE_EARLY = ("wrong_result", "wrong_timed_output", "nonfinite")
 
 
@@ -100,7 +103,6 @@ class Caller:
         self._side = side
         self._task = task
         self._off = off
-        self._gate = 0
         self._hidden = frozenset[str]()
         if "decoy_inputs" not in off:
             self._hidden = task.read_tensors
@@ -172,9 +174,8 @@ class Caller:
         watch: WatchMode = "",
         dirty: bool = False,
     ) -> CallOnce:
-        self._gate += 1
         return CallOnce(
-            gate=self._gate, tensors=placement.tensors, scalars=scalars, order=self._task.order,
+            gate=next(_GATES), tensors=placement.tensors, scalars=scalars, order=self._task.order,
             outputs=self._task.outputs, method=method, trial=trial, watch=watch,
             dirty=dirty,
         )  # fmt: skip

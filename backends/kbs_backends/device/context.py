@@ -16,11 +16,15 @@ from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.kept_cache import CompiledBefore
 from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.messages import Load
+from kbs_backends.device.ready import Ready, how_many
 from kbs_backends.device.task import LoadedTask
 from kbs_backends.device.watch import Watch
 from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.blobs import BlobStore
 from kbs_engine.jobs import Arm, SourceRef, Task
+
+CROWDED = 8
+"""A task that needs more than this part of the memory has it to itself."""
 
 
 class Bench:
@@ -37,8 +41,11 @@ class Bench:
         self.compiled = CompiledBefore()
         self._tasks = 0
         self._warm = Path(settings.workdir) / "warm-triton"
+        most = settings.limits.waiting
         if side.name == "cuda":
             warm_triton.build(self._warm, side.torch_device)
+            most = how_many(side.memory_bytes) if most is None else most
+        self.ready = Ready(lambda: self._opening(trusted=False), most or 0)
 
     def load(self, task: Task) -> LoadedTask:
         """The task on this device, in a folder of its own."""
@@ -60,18 +67,17 @@ class Bench:
 
         ``state.worker.attached()`` waits for it.
         """
-        worker = LiveWorker(
-            self.zygote, self.watch, self.settings.limits, trusted=trusted,
-            sandbox="sandbox" not in self.off,
-        )  # fmt: skip
+        if CROWDED * task.layout.total_bytes > self.side.memory_bytes:
+            self.ready.end()
+        worker = None if trusted else self.ready.take()
+        worker = worker or self._opening(trusted=trusted)
         with contextlib.ExitStack() as undo:
             undo.callback(worker.end)
-            warm_triton.give(self._warm, worker.folder)
             arena = Arena(self.side, task.layout, move="moved_buffers" not in self.off)
             state = ArmState(worker, arena, trusted=trusted)
             undo.pop_all()
             undo.callback(self.end, state)
-            worker.attach(self.side.name, arena.block.handle, self.settings.gpu)
+            worker.attach(arena.block.handle)
             undo.pop_all()
         if not trusted:
             state.notes += [
@@ -80,6 +86,19 @@ class Bench:
                 if why != "on"
             ]
         return state
+
+    def _opening(self, *, trusted: bool) -> LiveWorker:
+        """A fresh worker that was told to open the device."""
+        worker = LiveWorker(
+            self.zygote, self.watch, self.settings.limits, trusted=trusted,
+            sandbox="sandbox" not in self.off,
+        )  # fmt: skip
+        with contextlib.ExitStack() as undo:
+            undo.callback(worker.end)
+            warm_triton.give(self._warm, worker.folder)
+            worker.open(self.side.name, self.settings.gpu)
+            undo.pop_all()
+        return worker
 
     def end(self, state: ArmState) -> None:
         """End the worker, free its arena."""

@@ -23,6 +23,8 @@ from kbs_backends.device.messages import (
     Limits,
     Load,
     Loaded,
+    Open,
+    Opened,
     State,
     Stopped,
     Up,
@@ -74,6 +76,7 @@ class LiveWorker:
         )
         watch.add(self._watched)
         self._ended = False
+        self._open = False
         self._compiles = True
         """Whether the first call may hold a compiler."""
         self._census = Census(self.pid)
@@ -87,16 +90,29 @@ class LiveWorker:
         """Process id."""
         return self._forked.pid
 
-    def attach(self, accelerator: str, handle: ArenaHandle, gpu: int) -> None:
-        """Have the arena mapped; ``attached`` waits for it. Opening a device takes a while."""
-        message = Attach(
-            accelerator=accelerator, gpu=gpu, arena=handle.data, arena_bytes=handle.nbytes,
-            gate=handle.gate,
-        )  # fmt: skip
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return not proc.ended(self.pid)
+
+    def open(self, accelerator: str, gpu: int) -> None:
+        """Have the device opened, which takes a while; ``opened`` waits for it."""
+        self._send(Open(accelerator=accelerator, gpu=gpu))
+
+    def opened(self) -> None:
+        """Wait until the device is open."""
+        if not self._open:
+            self._expect(Opened, 60.0)
+            self._open = True
+
+    def attach(self, handle: ArenaHandle) -> None:
+        """Have the arena mapped; ``attached`` waits for it."""
+        message = Attach(arena=handle.data, arena_bytes=handle.nbytes, gate=handle.gate)
         self._send(message, handle.fds)
 
     def attached(self) -> None:
-        """Wait until the arena is mapped."""
+        """Wait until the device is open and the arena is mapped."""
+        self.opened()
         self._expect(Attached, 60.0)
 
     def load(self, message: Load) -> None:

@@ -166,15 +166,17 @@ class LocalDevice:
 
     def _on_device(self, job: Job) -> Result:
         if isinstance(job, (ProfileJob, Sanitize, Ceiling)):
-            return self._outside.run(job, self._known_machine(probed=True))
+            machine = self._known_machine(probed=True)
+            self._owner.quiet()
+            return self._outside.run(job, machine)
         if isinstance(job, Probe):
             return self._probe(job)
         if isinstance(job, (Check, Time)):
             return self._judge(job)
-        return self._owner.ask(Request(job=_any(job))).result
+        return self._owner.ask(Request(job=_any(job)))
 
     def _probe(self, job: Probe) -> Result:
-        result = self._owner.ask(Request(job=job)).result
+        result = self._owner.ask(Request(job=job))
         if result.value is None:
             return result
         machine = self._outside.with_tools(read(result, Machine))
@@ -184,7 +186,7 @@ class LocalDevice:
     def _known_machine(self, *, probed: bool = False) -> Machine:
         """The machine; ``probed``: with its tools and one counter read, which takes seconds."""
         if self._machine is None:
-            result = self._owner.ask(Request(job=Probe())).result
+            result = self._owner.ask(Request(job=Probe()))
             self._machine = read(result, Machine)
         if probed and not self._probed:
             self._machine, self._probed = self._outside.with_tools(self._machine), True
@@ -201,7 +203,7 @@ class LocalDevice:
                 artifacts[source.sha256] = str(built)
             elif isinstance(job, Check):
                 return self._not_compiled(job, built)
-        result = self._owner.ask(Request(job=job, artifacts=artifacts)).result
+        result = self._owner.ask(Request(job=job, artifacts=artifacts))
         if isinstance(job, Time) and result.value is not None and self._chip is not None:
             result = self._floored(job, result, self._chip)
         return result
@@ -211,7 +213,7 @@ class LocalDevice:
             return result
         key = msgspec.json.encode(job.task, order="deterministic")
         if key not in self._counted:
-            answer = self._owner.ask(Request(job=Count(task=job.task))).result
+            answer = self._owner.ask(Request(job=Count(task=job.task)))
             self._counted[key] = read(answer, Counted) if answer.value is not None else None
         counted = self._counted[key]
         if counted is None:

@@ -42,6 +42,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Captured stdout and stderr, each."""
     children: int = 64
     """Processes at once while loading (compilers)."""
+    waiting: int | None = None
+    """Processes that open the device ahead of need, once a few candidates were judged; None: as
+    many as the memory of a GPU has room for, on the host none."""
 
 
 class StartWorker(msgspec.Struct, frozen=True, kw_only=True, tag="start"):
@@ -87,11 +90,16 @@ class Up(msgspec.Struct, frozen=True, kw_only=True, tag="up"):
     """Each measure: ``on``, or why it is not."""
 
 
-class Attach(msgspec.Struct, frozen=True, kw_only=True, tag="attach"):
-    """Owner: map the arena; nothing of the candidate is loaded yet."""
+class Open(msgspec.Struct, frozen=True, kw_only=True, tag="open"):
+    """Owner: open the device; for whom is not known yet."""
 
     accelerator: str
     gpu: int
+
+
+class Attach(msgspec.Struct, frozen=True, kw_only=True, tag="attach"):
+    """Owner: map the arena; nothing of the candidate is loaded yet."""
+
     arena: bytes
     """What the accelerator's ``open`` needs, beside the descriptors."""
     arena_bytes: int
@@ -138,7 +146,11 @@ class Go(msgspec.Struct, frozen=True, kw_only=True, tag="go"):
     gate: int
 
 
-ToWorker = Attach | Load | CallOnce | Inspect | Go
+ToWorker = Open | Attach | Load | CallOnce | Inspect | Go
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True, tag="opened"):
+    """Worker: the device is open."""
 
 
 class Attached(msgspec.Struct, frozen=True, kw_only=True, tag="attached"):
@@ -210,4 +222,4 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     detail: str
 
 
-FromWorker = Up | Attached | Loaded | Armed | Launched | Stopped | Done | State | Failed
+FromWorker = Up | Opened | Attached | Loaded | Armed | Launched | Stopped | Done | State | Failed

@@ -26,7 +26,7 @@ from kbs_backends.device import kernel_calls
 from kbs_backends.device.accelerators import OwnerSide, owner_side
 from kbs_backends.device.context import Bench
 from kbs_backends.device.context_settings import Settings
-from kbs_backends.device.requests import Reply, Request
+from kbs_backends.device.requests import Quiet, Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError
 from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.errors import KbsError
@@ -52,6 +52,7 @@ def main(arguments: list[str]) -> None:
     try:
         while True:
             channel.send(owner.answer(channel.receive(Request)))
+            owner.make_ready()
     except ClosedError:
         gone = True
     finally:
@@ -84,12 +85,18 @@ class _Owner:
         self._settings = settings
         self._zygote = zygote
         self._bench: Bench | None = None
+        self._judged = False
 
     def answer(self, request: Request) -> Reply:
         """Whatever happens, one reply."""
         job = request.job
+        if isinstance(job, Quiet):
+            if self._bench is not None:
+                self._bench.ready.quiet()
+            return Reply(result=None)
         try:
             bench = self._opened()
+            self._judged = isinstance(job, (Check, Time))
             value = _run(bench, job, request.artifacts)
             return Reply(result=Result(
                 job_key=job.key, kind=_kind(job), value=msgspec.to_builtins(value),
@@ -99,6 +106,12 @@ class _Owner:
             return _failed(job, _at_home(problem, self._settings.workdir), "")
         except Exception as problem:  # noqa: BLE001 - the boundary to the user's reference
             return _failed(job, _said(problem), traceback.format_exc()[-8000:])
+
+    def make_ready(self) -> None:
+        """After a job that was judged: processes for the next ones open the device meanwhile."""
+        if self._bench is not None and self._judged:
+            self._bench.ready.refill()
+        self._judged = False
 
     def close(self) -> None:
         """End the zygote, and with it every worker."""

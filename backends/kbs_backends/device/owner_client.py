@@ -11,9 +11,10 @@ from pathlib import Path
 
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.environ import child_environment
-from kbs_backends.device.requests import Reply, Request
+from kbs_backends.device.requests import Quiet, Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError, SilenceError, WireError
 from kbs_engine.errors import MeasurementError
+from kbs_engine.jobs import Result
 
 
 class Owner:
@@ -30,13 +31,23 @@ class Owner:
         """Process id; 0 when there is none."""
         return self._process.pid if self._process else 0
 
-    def ask(self, request: Request) -> Reply:
-        """Send a request and wait for its reply.
+    def ask(self, request: Request) -> Result:
+        """Send a job and wait for its result.
 
         Raises:
             MeasurementError: The owner died; the next request starts a new one.
         """
-        channel = self._started()
+        result = self._answer(self._started(), request)
+        if result is None:
+            raise MeasurementError("no result of a job", remedy="this is a bug: please report it")
+        return result
+
+    def quiet(self) -> None:
+        """Wait until it has no process that is opening the device; MeasurementError as ``ask``."""
+        if self._channel is not None and self._process is not None and self._process.poll() is None:
+            self._answer(self._channel, Request(job=Quiet()))
+
+    def _answer(self, channel: Channel, request: Request) -> Result | None:
         try:
             channel.send(request)
             reply: Reply = channel.receive(Reply)
@@ -47,7 +58,7 @@ class Owner:
                 remedy="submit the job again: a new one is started; look at the kernel log when "
                 "it happens twice",
             ) from problem
-        return reply
+        return reply.result
 
     def close(self) -> None:
         """End the owner and all that it started."""

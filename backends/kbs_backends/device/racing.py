@@ -14,7 +14,7 @@ from kbs_backends.device.kept_cache import Kept
 from kbs_backends.device.messages import Method
 from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.samples import ArmSamples
-from kbs_backends.device.second_clock import SecondClock
+from kbs_backends.device.second_clock import ClockWorker, SecondClock
 from kbs_backends.device.task import LoadedTask, Values
 from kbs_engine.errors import MeasurementError
 from kbs_engine.jobs import SourceRef, Time
@@ -31,15 +31,22 @@ def race(bench: Bench, job: Time, artifacts: Mapping[str, str]) -> Timed:
             "do_bench times GPU kernels only", remedy="use --timing-method host_time"
         )
     task = bench.load(job.task)
+    with ClockWorker(bench, task) as clock:
+        return _timed(bench, job, task, clock, artifacts)
+
+
+def _timed(
+    bench: Bench, job: Time, task: LoadedTask, clock: ClockWorker, artifacts: Mapping[str, str]
+) -> Timed:
     start = time.monotonic()  # what a fresh process imports to load a task is no time of the device
     clocks_before = bench.side.clocks_mhz()
     method: Method = job.settings.method
-    samples = _race(bench, job, task, method, artifacts)
+    samples = _race(bench, job, task, clock, method, artifacts)
     warnings = []
     held_back = [one.name for one in samples if one.reason == "clock_mismatch"]
     if held_back and method == "cuda_event" and bench.side.queues_launches:
         method = "late_event"
-        samples = _race(bench, job, task, method, artifacts)
+        samples = _race(bench, job, task, clock, method, artifacts)
         warnings.append(
             f"timed without queueing launches ahead: queued, the clocks disagreed on "
             f"{', '.join(held_back)}"
@@ -60,7 +67,12 @@ def race(bench: Bench, job: Time, artifacts: Mapping[str, str]) -> Timed:
 
 
 def _race(
-    bench: Bench, job: Time, task: LoadedTask, method: Method, artifacts: Mapping[str, str]
+    bench: Bench,
+    job: Time,
+    task: LoadedTask,
+    clock: ClockWorker,
+    method: Method,
+    artifacts: Mapping[str, str],
 ) -> list[ArmSamples]:
     """All process pairs of a race.
 
@@ -74,7 +86,8 @@ def _race(
         refuse_degenerate(bench, task)
         for pair in range(job.fresh_processes):
             with contextlib.ExitStack() as stack:
-                _Pair(bench, job, task, samples, pair, method, compiled).run(stack, artifacts)
+                processes = _Pair(bench, job, task, samples, pair, method, compiled)
+                processes.run(stack, clock, artifacts)
     except Refusal as refusal:
         for one in samples:
             one.refuse(refusal)
@@ -114,9 +127,11 @@ class _Pair:
         self._returned = False
         self._clock: SecondClock | None = None
 
-    def run(self, stack: contextlib.ExitStack, artifacts: Mapping[str, str]) -> None:
+    def run(
+        self, stack: contextlib.ExitStack, clock: ClockWorker, artifacts: Mapping[str, str]
+    ) -> None:
         """Start, warm up, time, look again."""
-        self._start(stack, artifacts)
+        self._start(stack, clock, artifacts)
         for index in list(self._states):
             with self._samples[index].judged():
                 self._warm_up(index)
@@ -129,9 +144,13 @@ class _Pair:
                     if self._clock is not None and not state.trusted:
                         self._clock.judge(one.calls_of(self._pair))
 
-    def _start(self, stack: contextlib.ExitStack, artifacts: Mapping[str, str]) -> None:
+    def _start(
+        self, stack: contextlib.ExitStack, clock: ClockWorker, artifacts: Mapping[str, str]
+    ) -> None:
         """All processes open the device and load at once, as each takes a while; then they call."""
-        clock = self._begin(stack, trusted=False) if self._watched() else None
+        watched = self._watched()
+        if watched:
+            clock.begin()
         begun: dict[int, ArmState] = {}
 
         def begin(index: int) -> None:
@@ -145,13 +164,13 @@ class _Pair:
             self._bench.begin_filling(begun[index], arm, self._task, artifacts)
 
         self._each(begin)
-        stack.callback(_die, [*begun.values(), *filter(None, [clock])])
+        stack.callback(_die, list(begun.values()))
         self._each(fill)
         self._each(lambda index: begun[index].worker.loaded())
+        self._bench.ready.quiet()
         self._each(lambda index: self._first_call(index, begun[index]))
-        if clock is not None and any(not state.trusted for state in self._states.values()):
-            clock.worker.attached()
-            self._start_clock(clock)
+        if watched and any(not state.trusted for state in self._states.values()):
+            self._start_clock(clock.state())
 
     def _each(self, step: Callable[[int], object]) -> None:
         """One step of every arm that is not refused; a Refusal in it concerns that arm alone."""

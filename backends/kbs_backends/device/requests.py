@@ -7,10 +7,14 @@ import msgspec
 from kbs_engine.jobs import AnyJob, Result
 
 
+class Quiet(msgspec.Struct, frozen=True, kw_only=True, tag_field="job", tag="quiet"):
+    """No job: wait until no process is opening the device, as another program is to measure."""
+
+
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One job, with the compiled libraries of its sources where their language makes them."""
 
-    job: AnyJob
+    job: AnyJob | Quiet
     artifacts: dict[str, str] = msgspec.field(default_factory=dict)
     """Source hash → path of its library."""
 
@@ -18,4 +22,5 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to one request."""
 
-    result: Result
+    result: Result | None
+    """None: there was no job."""

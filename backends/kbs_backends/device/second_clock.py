@@ -9,6 +9,7 @@ the same path, as long as the race goes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.calls import ArmState, Caller, CallFacts
@@ -17,6 +18,12 @@ from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.task import Values
 from kbs_engine.timing import check_clocks
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from kbs_backends.device.context import Bench
+    from kbs_backends.device.task import LoadedTask
+
 ENOUGH = 20
 """Own calls of a kind that are wanted; what the rounds of a race are too few for comes early."""
 LEAST = 3
@@ -24,6 +31,45 @@ LEAST = 3
 DISCARDED = 5
 """Of the early ones the first, in which libraries are loaded."""
 TRIALS: tuple[Trial, ...] = ("in_place", "returned")
+
+
+class ClockWorker:
+    """The worker in which nothing is ever loaded: one for all processes of a timing.
+
+    A context manager that ends it.
+    """
+
+    def __init__(self, bench: Bench, task: LoadedTask) -> None:
+        """Nothing is started yet."""
+        self._bench = bench
+        self._task = task
+        self._state: ArmState | None = None
+        self._attached = False
+
+    def begin(self) -> None:
+        """Have it open the device, like that of a candidate, if it has not yet."""
+        if self._state is None:
+            self._state = self._bench.begin(self._task, trusted=False)
+
+    def state(self) -> ArmState:
+        """The worker, when it can be called."""
+        self.begin()
+        state = self._state
+        if state is None:
+            raise RuntimeError("a clock that was not started")
+        if not self._attached:
+            state.worker.attached()
+            self._attached = True
+        return state
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        if self._state is not None:
+            self._bench.end(self._state)
 
 
 class SecondClock:

@@ -26,6 +26,8 @@ from kbs_backends.device.messages import (
     Inspect,
     Load,
     Loaded,
+    Open,
+    Opened,
     StartWorker,
     Stopped,
     ToWorker,
@@ -92,6 +94,8 @@ class _Server:
             self._channel.send(answer)
 
     def _answer(self, message: Any) -> Any:
+        if isinstance(message, Open):
+            return self._open(message)
         if isinstance(message, Attach):
             return self._attach(message)
         if isinstance(message, Load):
@@ -104,13 +108,17 @@ class _Server:
             return self._snapshot.compare()
         raise RuntimeError(f"{type(message).__name__} out of turn")
 
-    def _attach(self, message: Attach) -> Attached:
+    def _open(self, message: Open) -> Opened:
         from kbs_backends.device.accelerators import worker_side
 
-        side = worker_side(message.accelerator, message.gpu)
+        self._side = worker_side(message.accelerator, message.gpu)
+        return Opened()
+
+    def _attach(self, message: Attach) -> Attached:
+        if self._side is None:
+            raise RuntimeError("an arena before the device was opened")
         handle = ArenaHandle(data=message.arena, nbytes=message.arena_bytes, gate=message.gate)
-        side.open(handle, self._channel.take_fds())
-        self._side = side
+        self._side.open(handle, self._channel.take_fds())
         return Attached()
 
     def _wait(self, gate: int) -> None:

@@ -66,6 +66,11 @@ class OwnerSide(Protocol):
         ...
 
     @property
+    def memory_bytes(self) -> int:
+        """All of its memory."""
+        ...
+
+    @property
     def timer(self) -> str:
         """What the fine clock is, for provenance."""
         ...

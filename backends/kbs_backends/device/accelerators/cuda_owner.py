@@ -98,6 +98,7 @@ class CudaOwner:
         self.torch_device = f"cuda:{gpu}"
         properties = torch.cuda.get_device_properties(gpu)
         self._properties = properties
+        self.memory_bytes = int(properties.total_memory)
         self._card = Card(str(getattr(properties, "uuid", "")), gpu)
         l2_bytes = int(getattr(properties, "L2_cache_size", 0)) or (64 << 20)
         self._flush = torch.ones(FLUSH_FACTOR * l2_bytes // 4, dtype=torch.int32,

@@ -67,6 +67,11 @@ class HostOwner:
     """A loaded CI machine takes the processor away for some milliseconds at any time."""
     queues_launches = False
 
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the machine."""
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
     def allocate(self, nbytes: int) -> HostBlock:
         """A sealed memfd, mapped."""
         try:
@@ -89,12 +94,11 @@ class HostOwner:
 
     def machine(self) -> Machine:
         """The CPU."""
-        pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         return Machine(
             device="host",
             gpu=_cpu_name(),
             unit_count=os.cpu_count(),
-            memory_bytes=pages,
+            memory_bytes=self.memory_bytes,
             counters_why_not="the host device has no GPU",
             versions=library_versions(),
         )

@@ -1,0 +1,87 @@
+"""Workers that have opened the device ahead of need, and wait for a candidate.
+
+A process that opens a GPU needs 0.2 s and more, nearly all of it in the driver, which opens one
+context after the other. Whoever measures one kernel never meets this; a loop, which needs some
+twenty processes for a version, finds them open: they are started when a job is over, and open
+the device while the next one compiles, or while a tool runs. Nothing of a candidate was ever
+loaded in them, so that every candidate still has a process of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+from kbs_backends.device.live import LiveWorker
+from kbs_backends.device.refusal import Refusal
+from kbs_engine.errors import MeasurementError
+
+MOST = 9
+"""Two arms in three processes each, a clock, and what is started while they are still closing."""
+SHARE = 0.06
+"""So much of the device's memory may they hold together."""
+CONTEXT_BYTES = 512 << 20
+"""What is allowed for one open device (its kernels included)."""
+FROM_JOB = 3
+"""A caller who has had so many kernels judged is expected to go on."""
+
+
+def how_many(device_bytes: int) -> int:
+    """How many may wait on a GPU with so much memory."""
+    return min(MOST, int(SHARE * device_bytes / CONTEXT_BYTES))
+
+
+class Ready:
+    """The workers that wait; one that dies meanwhile is dropped."""
+
+    def __init__(self, start: Callable[[], LiveWorker], most: int) -> None:
+        """``start`` forks a worker and has it open the device; ``most`` 0: none ever waits."""
+        self._start = start
+        self._most = most
+        self._waiting: deque[LiveWorker] = deque()
+        self._judged = 0
+
+    def __len__(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    def refill(self) -> None:
+        """A job is over: have as many as are allowed, once the caller is seen to go on."""
+        self._judged += 1
+        if self._judged < FROM_JOB:
+            return
+        try:
+            while len(self._waiting) < self._most:
+                self._waiting.append(self._start())
+        except (Refusal, MeasurementError):
+            return  # no job was lost; the next one meets the same and tells it
+
+    def take(self) -> LiveWorker | None:
+        """The one that has waited longest; None when none is left."""
+        while self._waiting:
+            worker = self._waiting.popleft()
+            if worker.alive:
+                return worker
+            worker.end()
+        return None
+
+    def quiet(self) -> None:
+        """Wait until all have opened the device: opening disturbs what is timed."""
+        for worker in list(self._waiting):
+            if not _opened(worker):
+                self._waiting.remove(worker)
+                worker.end()
+
+    def end(self) -> None:
+        """End all: their memory is needed, or the device is closed."""
+        while self._waiting:
+            self._waiting.popleft().end()
+
+
+def _opened(worker: LiveWorker) -> bool:
+    """False when it died: nobody's kernel is in it."""
+    try:
+        worker.opened()
+    except (Refusal, MeasurementError):
+        return False
+    return True

@@ -1,0 +1,162 @@
+"""Processes that open the device ahead of need: taken, replaced, never shared, never left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kbs_backends.device import proc
+from kbs_backends.device.ready import MOST, Ready, how_many
+from kbs_backends.device.refusal import Refusal
+from tests.backends.device.conftest import HONEST, LIMITS, open_rig
+
+TELLS_ITS_PROCESS = """
+import os
+
+def run_kernel(x, y, **_):
+    print(os.getpid(), flush=True)
+    raise RuntimeError(f"process {os.getpid()}")
+"""
+
+
+class Worker:
+    """A worker as ``Ready`` sees it."""
+
+    def __init__(self, *, opens=True):
+        self.alive, self.opens, self.was_opened, self.ended = True, opens, 0, 0
+
+    def opened(self):
+        if not self.opens:
+            raise Refusal("crashed", "by signal SIGKILL")
+        self.was_opened += 1
+
+    def end(self):
+        self.ended += 1
+
+
+def filled(most, **options):
+    made = []
+    ready = Ready(lambda: made.append(Worker(**options)) or made[-1], most)
+    for _ in range(3):
+        ready.refill()
+    return ready, made
+
+
+@pytest.mark.parametrize(("gib", "waiting"), [(8, 0), (24, 2), (80, MOST), (141, MOST)])
+def test_a_small_gpu_keeps_its_memory(gib, waiting):
+    assert how_many(gib << 30) == waiting
+
+
+def test_who_measures_one_kernel_never_starts_more():
+    ready, made = filled(0)
+    assert (len(ready), made, ready.take()) == (0, [], None)
+    ready = Ready(Worker, 3)
+    ready.refill()
+    ready.refill()
+    assert len(ready) == 0, "a check and a timing are no loop"
+
+
+def test_the_dead_are_dropped_and_the_others_taken_once():
+    ready, made = filled(3)
+    made[0].alive = False
+    assert ready.take() is made[1]
+    assert made[0].ended == 1
+    assert ready.take() is made[2]
+    assert ready.take() is None
+    ready.refill()
+    assert len(ready) == 3
+
+
+def test_quiet_waits_for_all_and_drops_who_cannot_open():
+    ready, made = filled(2)
+    ready.quiet()
+    assert [one.was_opened for one in made] == [1, 1]
+    ready, made = filled(2, opens=False)
+    ready.quiet()
+    assert len(ready) == 0
+    assert [one.ended for one in made] == [1, 1]
+
+
+def test_a_zygote_that_died_is_told_by_the_next_job_alone():
+    def start():
+        raise Refusal("exited", "with status 1")
+
+    ready = Ready(start, 2)
+    for _ in range(3):
+        ready.refill()
+    assert len(ready) == 0
+
+
+@pytest.fixture(scope="module")
+def going_on(tmp_path_factory):
+    """A device whose caller has had three kernels judged: two processes wait."""
+    limits = msgspec.structs.replace(LIMITS, waiting=2)
+    made = open_rig(tmp_path_factory.mktemp("device"), limits=limits)
+    with made.device:
+        for _ in range(3):
+            assert made.check(HONEST, rounds=1).passed
+        yield made
+
+
+def waiting(rig, count=2):
+    """Processes under the zygote, once they are so many."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        zygotes = [
+            pid for pid in proc.children(rig.device.owner_pid)
+            if b"kbs_backends.device.zygote" in _command(pid)
+        ]  # fmt: skip
+        found = {child for pid in zygotes for child in proc.children(pid)}
+        if len(found) == count:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{len(found)} processes wait, not {count}")
+
+
+def _command(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_each_candidate_gets_one_that_waited_and_nobody_gets_it_again(going_on):
+    before = waiting(going_on)
+    used = []
+    for _ in range(3):
+        found = going_on.check(TELLS_ITS_PROCESS, rounds=1)
+        assert found.reason == "raised"
+        used.append(int(found.detail.split("process ")[1].split()[0].strip("'\")")))
+    assert set(used[:2]) == before
+    assert len(set(used)) == 3
+
+
+def test_killed_while_waiting(going_on):
+    for pid in waiting(going_on):
+        os.kill(pid, signal.SIGKILL)
+    found = going_on.time(HONEST, HONEST, trials=4, baseline=True)
+    assert [(arm.reason, len(arm.samples_ns)) for arm in found.arms] == [(None, 3)] * 3
+    assert waiting(going_on)
+
+
+def test_a_timing_takes_them_and_leaves_no_folder(going_on):
+    waiting(going_on)
+    found = going_on.time(HONEST, HONEST, trials=4, fresh_processes=3)
+    assert [len(arm.samples_ns) for arm in found.arms] == [9, 9]
+    waiting(going_on)
+    left = [p for p in going_on.device._workdir.iterdir() if p.is_dir() and "worker" in p.name]
+    assert len(left) == 2, "those that wait"
+
+
+def test_none_is_left_when_the_device_closes(tmp_path):
+    made = open_rig(tmp_path, limits=msgspec.structs.replace(LIMITS, waiting=2))
+    with made.device:
+        for _ in range(3):
+            made.check(HONEST, rounds=1)
+        processes = waiting(made)
+    assert all(proc.ended(pid) for pid in processes)
