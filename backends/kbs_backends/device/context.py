@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from kbs_backends.device.task import LoadedTask
 from kbs_backends.device.watch import Watch
 from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.blobs import BlobStore
+from kbs_engine.errors import MeasurementError
 from kbs_engine.jobs import Arm, SourceRef, Task
 
 CROWDED = 8
@@ -45,6 +47,7 @@ class Bench:
         if side.name == "cuda":
             warm_triton.build(self._warm, side.torch_device)
             most = how_many(side.memory_bytes) if most is None else most
+        self._dying: deque[ArmState] = deque()
         self.ready = Ready(lambda: self._opening(trusted=False), most or 0)
 
     def load(self, task: Task) -> LoadedTask:
@@ -68,12 +71,12 @@ class Bench:
         ``state.worker.attached()`` waits for it.
         """
         if CROWDED * task.layout.total_bytes > self.side.memory_bytes:
-            self.ready.end()
+            self.close()
         worker = None if trusted else self.ready.take()
         worker = worker or self._opening(trusted=trusted)
         with contextlib.ExitStack() as undo:
             undo.callback(worker.end)
-            arena = Arena(self.side, task.layout, move="moved_buffers" not in self.off)
+            arena = self._arena(task)
             state = ArmState(worker, arena, trusted=trusted)
             undo.pop_all()
             undo.callback(self.end, state)
@@ -86,6 +89,17 @@ class Bench:
                 if why != "on"
             ]
         return state
+
+    def _arena(self, task: LoadedTask) -> Arena:
+        """One of its own; who waits or dies makes room for it."""
+        move = "moved_buffers" not in self.off
+        try:
+            return Arena(self.side, task.layout, move=move)
+        except MeasurementError:
+            if not self._dying and not len(self.ready):
+                raise
+        self.close()
+        return Arena(self.side, task.layout, move=move)
 
     def _opening(self, *, trusted: bool) -> LiveWorker:
         """A fresh worker that was told to open the device."""
@@ -101,9 +115,35 @@ class Bench:
         return worker
 
     def end(self, state: ArmState) -> None:
-        """End the worker, free its arena."""
-        state.worker.end()
-        state.arena.block.free()
+        """Kill the worker; ``bury`` waits for its end and frees its arena.
+
+        Closing a device takes a while, and one is closed after the other: meanwhile the answer
+        is on its way.
+        """
+        state.worker.kill()
+        self._dying.append(state)
+
+    def bury(self) -> None:
+        """Wait for those that were killed, remove what they left, free their arenas."""
+        while self._dying:
+            state = self._dying.popleft()
+            state.worker.end()
+            state.arena.block.free()
+
+    def quiet(self) -> None:
+        """Wait until no process opens or closes the device: it disturbs what is timed."""
+        self.bury()
+        self.ready.quiet()
+
+    def make_ready(self) -> None:
+        """Between two jobs: tidy up, and have processes open the device for the next ones."""
+        self.bury()
+        self.ready.refill()
+
+    def close(self) -> None:
+        """End every worker."""
+        self.bury()
+        self.ready.end()
 
     def fill(
         self, state: ArmState, arm: Arm, task: LoadedTask, artifacts: Mapping[str, str]

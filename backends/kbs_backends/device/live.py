@@ -181,6 +181,7 @@ class LiveWorker:
 
     def kill(self) -> None:
         """Let the process die; ``end`` must follow. Several die at once so, not one by one."""
+        self._watch.remove(self._watched)
         if not self._ended and self._forked.pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._forked.pidfd, signal.SIGKILL)

@@ -32,7 +32,7 @@ from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.errors import KbsError
 from kbs_engine.jobs import Check, Count, Failure, Job, Probe, Provenance, Result, Time
 
-GRACE_S = 0.5
+GRACE_S = 1.5
 """How long an owner whose caller is gone may take to end by itself."""
 
 
@@ -92,7 +92,7 @@ class _Owner:
         job = request.job
         if isinstance(job, Quiet):
             if self._bench is not None:
-                self._bench.ready.quiet()
+                self._bench.quiet()
             return Reply(result=None)
         try:
             bench = self._opened()
@@ -110,11 +110,13 @@ class _Owner:
     def make_ready(self) -> None:
         """After a job that was judged: processes for the next ones open the device meanwhile."""
         if self._bench is not None and self._judged:
-            self._bench.ready.refill()
+            self._bench.make_ready()
         self._judged = False
 
     def close(self) -> None:
         """End the zygote, and with it every worker."""
+        if self._bench is not None:
+            self._bench.close()
         self._zygote.close()
         if self._bench is not None:
             self._bench.side.close()

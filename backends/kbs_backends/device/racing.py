@@ -164,10 +164,9 @@ class _Pair:
             self._bench.begin_filling(begun[index], arm, self._task, artifacts)
 
         self._each(begin)
-        stack.callback(_die, list(begun.values()))
         self._each(fill)
         self._each(lambda index: begun[index].worker.loaded())
-        self._bench.ready.quiet()
+        self._bench.quiet()
         self._each(lambda index: self._first_call(index, begun[index]))
         if watched and any(not state.trusted for state in self._states.values()):
             self._start_clock(clock.state())
@@ -258,9 +257,3 @@ class _Pair:
                 )
                 done[index] += 1
                 one.add(facts, self._pair, position, kept=done[index] > settings.discard_first)
-
-
-def _die(states: Sequence[ArmState]) -> None:
-    """All at once, as closing a device takes a while; each is ended for good after that."""
-    for state in states:
-        state.worker.kill()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from tests.backends.device.conftest import HONEST
@@ -218,5 +220,7 @@ def test_timing_refuses_the_arm_and_keeps_the_other(rig, name):
 def test_nothing_is_left_behind(rig):
     rig.check(CHECKED["forked"], rounds=2)
     rig.check(CHECKED["wrote_too_much"], rounds=1)
-    left = [path.name for path in (rig.device._workdir).iterdir() if "worker" in path.name]
-    assert left == []
+    folder, deadline = rig.device._workdir, time.monotonic() + 20
+    while list(folder.glob("*worker*")) and time.monotonic() < deadline:
+        time.sleep(0.05)  # what was killed is tidied up once its answer is out
+    assert not list(folder.glob("*worker*"))
