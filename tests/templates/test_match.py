@@ -16,7 +16,7 @@ class Task:
     """A reference as the matcher sees it, from plain functions."""
 
     def __init__(self, function, **shapes):
-        self.function, self.shapes = function, shapes
+        self.function, self.shapes, self.dims = function, shapes, {}
 
     def make_inputs(self, seed, distribution, device):
         del distribution
@@ -154,3 +154,47 @@ def test_a_large_task_is_matched_in_its_own_types(monkeypatch):
     (found,) = find_matches(reference, op="rmsnorm")
     assert found.names["x"] == "x"
     assert found.options["eps"] == 1e-6, "beside values around 1 all small eps look alike in bf16"
+
+
+REFERENCE = """
+import torch
+
+def setup(M=64, N=64, **_):
+    return {{"inputs": {{"x": torch.randn(M, N), "out": torch.empty(M, N)}}, "outputs": ["out"]}}
+
+def reference(x, out, **_):
+    {condition}
+    out.copy_(x.softmax(-1){change})
+"""
+
+
+def matched(tmp_path, dims, condition="", change=""):
+    """Operations found in a reference, and the dims at which it was searched."""
+    path = tmp_path / "ref.py"
+    path.write_text(REFERENCE.format(condition=condition or "pass", change=change))
+    reference = load_reference(path, dims)
+    small = matching.smaller(reference)
+    return find_matches(reference), dict(small.dims) if small else None
+
+
+def test_a_large_task_is_searched_at_small_dims_and_seen_at_its_own(tmp_path):
+    (found,), small = matched(tmp_path, {"M": 700, "N": 2000})
+    assert small == {"M": 128, "N": 160}, "distinct dims stay distinct"
+    assert (found.op, found.dims) == ("softmax", {"M": 700, "N": 2000})
+
+
+def test_dims_that_cannot_be_cut_stay(tmp_path):
+    found, small = matched(tmp_path, {"M": 5, "N": 130})
+    assert len(found) == 1
+    assert small == {"M": 5, "N": 128}
+    assert matched(tmp_path, {"M": 129, "N": 130})[1] is None, "the second would grow"
+
+
+def test_a_reference_that_fails_at_small_dims_is_searched_at_its_own(tmp_path):
+    (found,), _ = matched(tmp_path, {"M": 3, "N": 300}, "assert x.shape[1] == 300")
+    assert found.op == "softmax"
+
+
+def test_a_reference_that_is_another_at_small_dims_is_no_match(tmp_path):
+    found, _ = matched(tmp_path, {"M": 3, "N": 300}, change=" * (1 + (x.shape[1] > 200))")
+    assert found == ()

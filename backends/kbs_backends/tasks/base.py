@@ -119,6 +119,10 @@ class Reference(Protocol):
         """Outputs by setup(), else what the reference is seen to write, else declared."""
         ...
 
+    def with_dims(self, dims: Mapping[str, int | float | str | bool]) -> Reference:
+        """The same computation bound to other dims."""
+        ...
+
     def make_inputs(self, seed: int, distribution: str = "setup", device: str = "cpu") -> Inputs:
         """Fresh arguments with the values of a distribution of ``DISTRIBUTIONS``.
 

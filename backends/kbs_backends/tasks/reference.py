@@ -92,6 +92,10 @@ class BoundReference:
         self._declared: tuple[str, ...] = ()
         self._draws_on_gpu = True
 
+    def with_dims(self, dims: Dims) -> BoundReference:
+        """The same computation bound to other dims."""
+        return BoundReference(self._computation, self._setup, dict(dims), self._told)
+
     @cached_property
     def output_names(self) -> tuple[str, ...]:
         """By setup(), else what the reference is seen to write, else as told or returned.
