@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -27,6 +28,10 @@ DRY = ("-n", "1", "--branches", "2", "--rounds", "1", "--process-pairs", "1", "-
 """What keeps a dry run short; it proves the script and nothing else."""
 DRY_BENCH = ("--num-trials", "4", "--process-pairs", "1", "--num-warmup", "0")
 DRY_TIMING = TimingSettings(warmup_calls=0, warmup_ms=0.0, trials=4)
+BENCH_S = 30.0
+"""Wall seconds of a case's limit that are kept for the bench of its champion."""
+INTERRUPTED_S = 20.0
+"""So long may an interrupted command take to end."""
 DRY_SECONDS = 0.5
 """GPU seconds of a comparison in a dry run: one block."""
 
@@ -40,6 +45,8 @@ class Ways(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int = 4
     knowledge: bool = True
     compare: tuple[str, ...] = ()
+    limit_s: float = 560.0
+    """Wall seconds; ``kbs optimize`` is interrupted so that time is left for a bench."""
 
     def optimize(self, case: CaseStudy) -> list[str]:
         """Arguments of kbs for a case; without the folders of a recording, what repeats it."""
@@ -67,15 +74,18 @@ def run_case(
     copy_index(work / "home")
     root, words = work / "run", ways.optimize(case)
     record_to = ("--output", str(root), "--record", str(work / "recording"))
-    code = kbs(*words, *record_to, home=work / "home", codes=range(256))
+    limit_s = max(ways.limit_s - BENCH_S, ways.limit_s / 2)
+    code = kbs(*words, *record_to, home=work / "home", codes=range(-64, 256), limit_s=limit_s)
     if code and not (root / "v0" / "bench.json").is_file():
         raise RuntimeError(f"kbs optimize ended with {code}")
     facts = {"date": date, "command": shown(words)}
     if code:
-        facts["incomplete"] = f"kbs optimize ended with {code}"
+        over = time.monotonic() - began >= limit_s
+        why = f"was interrupted after {limit_s:.0f} s" if over else f"ended with {code}"
+        facts["incomplete"] = f"kbs optimize {why}"
     record, champion = collect(case, root, {}, **facts, wall_s=time.monotonic() - began)
     keep(record)
-    benches = _benches(case, ways, work, champion, improved=record.best_version > 0)
+    benches = _benches(case, ways, work, champion)
     took = time.monotonic() - began
     record, champion = collect(case, root, benches, **facts, wall_s=took)
     keep(record)
@@ -86,19 +96,14 @@ def run_case(
     return record
 
 
-def _benches(
-    case: CaseStudy, ways: Ways, work: Path, champion: Path, *, improved: bool
-) -> dict[str, Path]:
-    """``kbs bench`` of the champion against every library, and of v0 where that is another."""
-    subjects = {"best": champion, **({"v0": case.source} if improved else {})}
-    found = {}
-    for name, kernel in subjects.items():
-        arms = "all" if name == "best" and not ways.dry else "pytorch-eager"
-        words = ["bench", str(kernel), *case.arguments(small=ways.dry)[1:], "--device", ways.device,
-                 "--baselines", arms, "--output-dir", str(work / f"bench_{name}")]  # fmt: skip
-        kbs(*words, *(DRY_BENCH if ways.dry else ()), home=work / "home", codes=(0, 1))
-        found[name] = work / f"bench_{name}" / "benchmark.json"
-    return found
+def _benches(case: CaseStudy, ways: Ways, work: Path, champion: Path) -> dict[str, Path]:
+    """``kbs bench`` of the champion against every library."""
+    folder = work / "bench_best"
+    words = ["bench", str(champion), *case.arguments(small=ways.dry)[1:], "--device", ways.device,
+             "--baselines", "pytorch-eager" if ways.dry else "all",
+             "--output-dir", str(folder)]  # fmt: skip
+    kbs(*words, *(DRY_BENCH if ways.dry else ()), home=work / "home", codes=(0, 1))
+    return {"best": folder / "benchmark.json"}
 
 
 def _otherwise(
@@ -137,15 +142,31 @@ def copy_index(home: Path) -> None:
     shutil.copytree(index, home / "index")
 
 
-def kbs(*words: str, home: Path, codes: Container[int] = (0,)) -> int:
-    """One command in a process of its own; its output goes where this process's goes."""
+def kbs(*words: str, home: Path, codes: Container[int] = (0,), limit_s: float | None = None) -> int:
+    """One command in a process of its own; its output goes where this process's goes.
+
+    After ``limit_s`` wall seconds it is interrupted, as by Ctrl-C.
+    """
     print(f"$ {shown(list(words))}", flush=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "kbs", "--home", str(home), "--quiet", *words], check=False
-    )
-    if done.returncode not in codes:
-        raise RuntimeError(f"kbs {words[0]} ended with {done.returncode}")
-    return done.returncode
+    command = [sys.executable, "-m", "kbs", "--home", str(home), "--quiet", *words]
+    with subprocess.Popen(command) as child:
+        try:
+            code = child.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            print(f"interrupted after {limit_s:g} s", flush=True)
+            child.send_signal(signal.SIGINT)
+            code = _ended(child)
+    if code not in codes:
+        raise RuntimeError(f"kbs {words[0]} ended with {code}")
+    return code
+
+
+def _ended(child: subprocess.Popen[bytes]) -> int:
+    try:
+        return child.wait(INTERRUPTED_S)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        return child.wait()
 
 
 def shown(words: list[str]) -> str:

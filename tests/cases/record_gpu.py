@@ -25,7 +25,9 @@ from tests.cases.one_case import Ways, run_case
 from tests.cases.records import CaseRecord, add_case, read_recording
 
 LIMIT_S = 560.0
-"""Seconds after which a case is given up."""
+"""Wall seconds of a case: its run is interrupted before that, and counts as far as it got."""
+GRACE_S = 30.0
+"""Later than that it is killed; what was recorded by then stands."""
 
 
 def arguments(words: list[str] | None) -> argparse.Namespace:
@@ -82,7 +84,7 @@ def _apart(case: CaseStudy, chosen: argparse.Namespace) -> str:
         sys.executable, "-m", "tests.cases.record_gpu", str(chosen.out), "--only", case.id, "--one",
         "--compare", chosen.compare, "--knowledge", chosen.knowledge, "--device", chosen.device,
         "--gpu-seconds", str(chosen.gpu_seconds), "--iterations", str(chosen.iterations),
-        *(["--dry"] if chosen.dry else []),
+        "--limit-s", str(chosen.limit_s), *(["--dry"] if chosen.dry else []),
     ]  # fmt: skip
     with log.open("w", encoding="utf-8") as file:
         child = subprocess.Popen(
@@ -90,7 +92,7 @@ def _apart(case: CaseStudy, chosen: argparse.Namespace) -> str:
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )  # fmt: skip
         try:
-            code = child.wait(timeout=chosen.limit_s)
+            code = child.wait(timeout=chosen.limit_s + GRACE_S)
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, 9)
             child.wait()
@@ -106,6 +108,7 @@ def _one(case: CaseStudy, chosen: argparse.Namespace) -> None:
         device="host" if chosen.dry else chosen.device,
         dry=chosen.dry,
         gpu_seconds=chosen.gpu_seconds,
+        limit_s=chosen.limit_s,
         iterations=chosen.iterations,
         knowledge=chosen.knowledge == "on",
         compare=tuple(word for word in chosen.compare.split(",") if word),
