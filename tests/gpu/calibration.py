@@ -11,7 +11,9 @@ from itertools import combinations, cycle, product
 
 from kbs_engine.jobs import SourceRef, Task, Time, TimingSettings
 from kbs_engine.results import Timed, read
-from kbs_engine.timing import compare, power, process_noise, self_comparison, slowed, summary
+from kbs_engine.timing import compare, process_noise, slowed, summary
+from tests.gpu.pooled import HARNESS, effect_of, row
+from tests.gpu.pooled import self_comparisons as self_comparisons_of
 from tests.gpu.session import KERNELS, ROOT, Session
 
 CALLS = 20
@@ -44,17 +46,17 @@ def self_comparisons(session: Session) -> None:
         disjoint += [compare(timed, a, b) for a, b in apart]
         for effect in EFFECTS:
             slower[effect] += [compare(slowed(timed, b, effect), a, b) for a, b in apart]
-    data = {"comparisons": len(found), "failures": failures, "calls_each": CALLS,
-            "processes_each": 1 if session.dry else PROCESSES}  # fmt: skip
+    data: dict = {"harness": HARNESS, "jobs": len(recorded), "comparisons": len(found),
+                  "failures": failures, "calls_each": CALLS,
+                  "processes_each": 1 if session.dry else PROCESSES}  # fmt: skip
     if found:
         data |= {
-            "summary": self_comparison(found),
-            "disjoint": self_comparison(disjoint),
             "process_noise": process_noise(recorded),
-            "all": [[round(c.ratio, 6), round(c.low, 6), round(c.high, 6), c.verdict]
-                    for c in found],
-            "slowed_in_the_record": [power(effect, slower[effect]) for effect in EFFECTS],
-        }  # fmt: skip
+            "all": [row(one) for one in found],
+            "disjoint_all": [row(one) for one in disjoint],
+            "slowed_all": {str(effect): [row(one) for one in slower[effect]] for effect in EFFECTS},
+        }
+        data = self_comparisons_of([data])
     session.write("self_comparison", data)
 
 
@@ -91,14 +93,9 @@ def spin_power(session: Session) -> None:
             first = bases + number * each
             pairs = product(range(bases), range(first, first + each))
             kept[effect] += [compare(timed, a, b) for a, b in pairs]
-    points = []
-    for effect, comparisons in kept.items():
-        if comparisons:
-            true = sorted(c.ratio for c in comparisons)[len(comparisons) // 2] - 1
-            points.append({"asked": effect, "median_measured": true,
-                           "point": power(effect, comparisons)})  # fmt: skip
-    session.write("power", {"base_ns": base_ns, "points": points, "failures": failures,
-                            "arms_each": {"kernel": bases, "slowed": each}})  # fmt: skip
+    points = [effect_of(effect, found) for effect, found in kept.items() if found]
+    session.write("power", {"harness": HARNESS, "base_ns": base_ns, "points": points,
+                            "failures": failures, "arms_each": {"kernel": bases, "slowed": each}})  # fmt: skip
 
 
 def _timed(

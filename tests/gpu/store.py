@@ -16,13 +16,16 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kbs_backends.device.recording import Writer, read_recording
 from tests.attacks.recording import without_paths
-from tests.gpu import languages
+from tests.gpu import languages, pooled
 from tests.gpu.session import Session
 
 FOLDER = Path(__file__).resolve().parent / "recorded"
-ALL_KEPT = {"self_comparison": "all"}
+ALL_KEPT = {"self_comparison": pooled.self_comparisons, "power": pooled.powers}
+"""Parts of which comparisons are laid together, where the same harness made them."""
 
 
 def main(folders: list[str]) -> int:
@@ -75,7 +78,19 @@ def _keep(path: Path) -> None:
             if "skipped" not in row and "is not installed" not in row["check"].get("detail", ""):
                 rows[row["task"], row["language"]] = {**row, "date": new["date"]}
         new["data"] = list(rows.values())
+    if path.stem in ALL_KEPT and target.exists():
+        old = stored(path.stem)
+        if _of_one_harness(old, new):
+            data = ALL_KEPT[path.stem]([old["data"], new["data"]])
+            new["data"] = json.loads(msgspec.json.encode(data))
+            new["seconds"] = round(old["seconds"] + new["seconds"], 1)
     target.write_text(json.dumps(new, indent=1) + "\n", encoding="utf-8")
+
+
+def _of_one_harness(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether the comparisons of two sessions may be counted together."""
+    cards = {one["provenance"].get("gpu") for one in (old, new)}
+    return len(cards) == 1 and old["data"].get("harness") == new["data"].get("harness", -1)
 
 
 def _keep_recording(path: Path) -> None:
@@ -103,8 +118,6 @@ def _append(fresh: Path, merged: Path) -> None:
 
 
 def _plain(result: Any) -> Any:
-    import msgspec
-
     text = msgspec.json.encode(result).decode()
     return msgspec.json.decode(re.sub(r'"(?:[^"\\]|\\.)*"', _named, text), type=type(result))
 
