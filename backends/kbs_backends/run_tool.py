@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,16 +38,19 @@ def run_tool(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> ToolRun:
-    """Run ``command``; a missing program or a timeout is a ToolRun with code None."""
+    """Run ``command``; a missing program or a timeout is a ToolRun with code None.
+
+    What ``command`` started is ended with it: a profiler that is killed alone would leave its
+    program behind, on the GPU.
+    """
     argv = tuple(command)
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             argv,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=timeout_s,
-            check=False,
             cwd=cwd,
             env=None if env is None else dict(env),
             stdin=subprocess.DEVNULL,
@@ -53,6 +59,26 @@ def run_tool(
         return ToolRun(command=argv, code=None, stderr=f"{argv[0]} is not on PATH")
     except PermissionError as error:
         return ToolRun(command=argv, code=None, stderr=str(error))
+    try:
+        out, err = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         return ToolRun(command=argv, code=None, stderr=f"no answer within {timeout_s:g} s")
-    return ToolRun(command=argv, code=done.returncode, stdout=done.stdout, stderr=done.stderr)
+    finally:
+        end_tool(process)
+    return ToolRun(command=argv, code=process.returncode, stdout=out, stderr=err)
+
+
+def end_tool(process: subprocess.Popen[str]) -> None:
+    """Kill a tool that still runs, with all that it started; close its pipes."""
+    if process.poll() is None:
+        from kbs_backends.device import proc
+
+        below = proc.descendants(process.pid)
+        process.kill()
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()

@@ -230,6 +230,8 @@ class Profiled(msgspec.Struct, frozen=True, kw_only=True):
     """File name with its suffix, by which readers know the format."""
     passes: int = 1
     command: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    """What the program read that ``command`` started ahead of the job; empty: all is in it."""
     log: str = ""
     notes: tuple[str, ...] = ()
 

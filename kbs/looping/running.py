@@ -88,13 +88,15 @@ class _Lazy:
             self.device.close()
 
     def _open(self) -> Any:
-        from kbs_backends.device import Recorder, open_device
+        from kbs_backends.device import RecordedDevice, Recorder, open_device
 
         spec = self.wiring.device or self.settings.device
         options: dict[str, Any] = {}
         if spec.startswith(("auto", "cuda")):
             options["chip"] = self._chip(spec)
         device: Any = open_device(spec, self.run.blobs, **options)
+        if not isinstance(device, RecordedDevice):
+            device.expect_many()
         if self.wiring.record is not None:
             device = Recorder(device, self.wiring.record, self.run.blobs)
         return device

@@ -112,10 +112,16 @@ class LocalDevice:
         self._counted: dict[bytes, Counted | None] = {}
         self._closed = threading.Event()
 
+    def expect_many(self) -> None:
+        """A run's jobs will come: keep profiler and sanitizer started for them from now on."""
+        self._outside.start_ahead()
+
     def submit(self, job: Job) -> Future[Result]:
         """Queue a job; the future holds a Result, with a failure where it could not run."""
         if self._closed.is_set():
             raise MeasurementError("the device is closed", remedy="open a new one")
+        if isinstance(job, (Compile, Check)) and self._machine is not None:
+            self._outside.expect(self._machine)
         if isinstance(job, (Compile, Disassemble)):
             if isinstance(job, Compile):
                 self._start_beside()
@@ -135,6 +141,7 @@ class LocalDevice:
             self._owner.abandon()
         self._device_queue.shutdown(wait=True, cancel_futures=True)
         self._static_queue.shutdown(wait=True, cancel_futures=True)
+        self._outside.close()
         self._owner.close()
         if self._own_workdir:
             shutil.rmtree(self._workdir, ignore_errors=True)

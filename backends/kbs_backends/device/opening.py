@@ -42,6 +42,11 @@ class DevicePool:
         future.add_done_callback(lambda _: self._ended(index))
         return future
 
+    def expect_many(self) -> None:
+        """A run's jobs will come."""
+        for device in self.devices:
+            device.expect_many()
+
     def close(self) -> None:
         """Close all."""
         for device in self.devices:

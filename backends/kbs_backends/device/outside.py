@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 import tempfile
 from pathlib import Path
 
 import msgspec
 
+from kbs_backends.device.ahead import StartedAhead
+from kbs_backends.device.ahead_child import PROGRAM
 from kbs_backends.device.environ import child_environment
 from kbs_backends.device.static_jobs import StaticJobs
 from kbs_engine.blobs import BlobStore
@@ -29,11 +30,34 @@ class Outside:
         self, blobs: BlobStore, static: StaticJobs, workdir: Path, kind: str, gpu: int
     ) -> None:
         """``kind`` and ``gpu`` are the device's."""
+        self._ahead: StartedAhead | None = None
         self._blobs = blobs
         self._static = static
         self._workdir = workdir
         self._kind = kind
         self._gpu = gpu
+
+    def start_ahead(self) -> None:
+        """From now on tools are started ahead of their jobs."""
+        if self._ahead is None and self._kind == "cuda":
+            self._ahead = StartedAhead(self._workdir)
+
+    def expect(self, machine: Machine) -> None:
+        """What is compiled or checked will be sanitized and profiled: start the tools for it."""
+        if self._ahead is None:
+            return
+        from kbs_backends.profilers import NcuProfiler
+        from kbs_backends.sanitizer import DEFAULT_TOOLS, tool_start
+
+        for tool in DEFAULT_TOOLS:
+            self._ahead.expect(tool_start(tool))
+        if machine.counters:
+            self._ahead.expect(NcuProfiler().start())
+
+    def close(self) -> None:
+        """End the tools that wait."""
+        if self._ahead is not None:
+            self._ahead.close()
 
     def run(self, job: Job, machine: Machine) -> Result:
         """Answer a job; KbsError where its tool is not here."""
@@ -78,6 +102,7 @@ class Outside:
         profiler = choose_profiler(
             vendor="nvidia", counters=machine.counters,
             why_not=machine.counters_why_not or "this device is a CPU",
+            ahead=self._ahead,
         )  # fmt: skip
         self._workdir.mkdir(parents=True, exist_ok=True)
         output = Path(tempfile.mkdtemp(prefix="profile-", dir=self._workdir))
@@ -101,13 +126,12 @@ class Outside:
             cwd=str(output),
             env=child_environment(),
         )
-        return _result(job, msgspec.to_builtins(sanitize(target, job.tools)))
+        return _result(job, msgspec.to_builtins(sanitize(target, job.tools, ahead=self._ahead)))
 
     def command(self, source: SourceRef, task: Task, machine: Machine) -> tuple[str, ...]:
         """The program that makes exactly one call of the candidate in a profiler range."""
         out = [
-            sys.executable, "-m", "kbs_backends.device.single_call",
-            str(self._static.file(source)), str(self._static.reference(task)),
+            *PROGRAM, str(self._static.file(source)), str(self._static.reference(task)),
             json.dumps(task.dims), "--language", source.language, "--gpu", str(self._gpu),
         ]  # fmt: skip
         if source.language in ("cuda-cpp", "cutlass"):

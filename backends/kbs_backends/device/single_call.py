@@ -5,6 +5,9 @@
 Inputs are set up and one warm-up call is made outside of the range, so that neither the
 framework's kernels nor a compilation get in. Without a GPU (``--device cpu``) the call is made
 without a range: a dry run.
+
+``python -m kbs_backends.device.single_call --wait PID`` imports first and reads these arguments
+from the device process PID when there is a call to make (``ahead``).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,5 +89,17 @@ def _range(device: str) -> Iterator[None]:
     torch.cuda.profiler.stop()  # type: ignore[no-untyped-call]
 
 
+def _started() -> int:
+    """As a program; one that waited for a call in vain ends at once."""
+    if sys.argv[1:2] == ["--wait"]:
+        from kbs_backends.device.await_request import await_request
+
+        arguments = await_request(int(sys.argv[2]))
+        if arguments is None:
+            os._exit(0)
+        sys.argv[1:] = arguments
+    return main()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(_started())

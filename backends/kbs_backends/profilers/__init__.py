@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from kbs_backends.profilers.base import Profiler, Report, Target
+from kbs_backends.profilers.base import Ahead, Finished, Profiler, Report, Target, ToolStart
 from kbs_backends.profilers.counter_free import CounterFree
 from kbs_backends.profilers.ncu import NcuProfiler
 from kbs_backends.profilers.rocprof import RocprofProfiler
 
 __all__ = [
+    "Ahead",
     "CounterFree",
+    "Finished",
     "NcuProfiler",
     "Profiler",
     "Report",
     "RocprofProfiler",
     "Target",
+    "ToolStart",
     "choose_profiler",
 ]
 
 
-def choose_profiler(*, vendor: str, counters: bool, why_not: str = "") -> Profiler:
+def choose_profiler(
+    *, vendor: str, counters: bool, why_not: str = "", ahead: Ahead | None = None
+) -> Profiler:
     """The profiler for a machine: ``vendor`` nvidia or amd; counter-free without counters."""
     if not counters:
         return CounterFree(why=why_not)
-    return RocprofProfiler() if vendor == "amd" else NcuProfiler()
+    return RocprofProfiler() if vendor == "amd" else NcuProfiler(ahead=ahead)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import msgspec
 
+from kbs_backends.run_tool import ToolRun
 from kbs_engine.results import Profiled
+
+OUTPUT: Final = "@output@"
+"""Stands in a ``ToolStart`` for the path of the tool's report, without its suffix."""
+REPORT_NAME: Final = "profile"
+"""Name of a report, without its suffix."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +29,45 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     def folder(self) -> Path | None:
         """Where it runs."""
         return None if self.cwd is None else Path(self.cwd)
+
+
+class ToolStart(msgspec.Struct, frozen=True, kw_only=True):
+    """How a tool is started, up to the program that it runs."""
+
+    command: tuple[str, ...]
+    """The tool and its options; ``OUTPUT`` where the report's path belongs."""
+    env: dict[str, str] = msgspec.field(default_factory=dict)
+    """Beyond the target's environment."""
+    patience: tuple[str, ...] = ()
+    """Options that let the tool wait for a program that does not use the GPU yet."""
+
+    def argv(
+        self, program: tuple[str, ...], output: Path, *, waits: bool = False
+    ) -> tuple[str, ...]:
+        """The whole command line for a ``program``, with its report at ``output``."""
+        head, *options = self.command
+        options = [str(output) if word == OUTPUT else word for word in options]
+        return (head, *(self.patience if waits else ()), *options, *program)
+
+
+class Finished(msgspec.Struct, frozen=True, kw_only=True):
+    """What a tool that had been started ahead did once it was given a target."""
+
+    run: ToolRun
+    arguments: tuple[str, ...]
+    """What its program was asked to do: they do not stand in the command line."""
+    timed_out: bool = False
+
+
+class Ahead(Protocol):
+    """Tools that were started ahead of their jobs and wait for what to run."""
+
+    def run(self, start: ToolStart, target: Target, into: Path) -> Finished | None:
+        """Run ``target`` in a tool that waits; files that it leaves go to the folder ``into``.
+
+        None where none waits or anything about it is off: the tool is to be started as usual.
+        """
+        ...
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,15 @@ from typing import Final
 
 import msgspec
 
-from kbs_backends.profilers.base import Report, Target, environment_of
+from kbs_backends.profilers.base import (
+    OUTPUT,
+    REPORT_NAME,
+    Ahead,
+    Report,
+    Target,
+    ToolStart,
+    environment_of,
+)
 from kbs_backends.run_tool import ToolRun, run_tool
 from kbs_engine.adaptive import ProfilePlan, first_pass, ncu_command
 from kbs_engine.errors import MeasurementError
@@ -57,6 +65,16 @@ class NcuProfiler(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str = "ncu"
     program: str = "ncu"
+    ahead: Ahead | None = None
+    """Where an ncu may wait that was started before."""
+
+    def start(self, sections: tuple[str, ...] = (), metrics: tuple[str, ...] = ()) -> ToolStart:
+        """How ncu is started for a pass; without sections and metrics the first one."""
+        plan = first_pass()
+        if sections or metrics:
+            plan = ProfilePlan(number=2, sections=sections, metrics=metrics)
+        command = ncu_command(plan, ("program",), OUTPUT)[1:-1]
+        return ToolStart(command=(self.program, *command))
 
     def profile(
         self,
@@ -71,24 +89,41 @@ class NcuProfiler(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             MeasurementError: no report; counters denied, nothing launched, an unknown metric, …
         """
-        plan = first_pass()
-        if sections or metrics:
-            plan = ProfilePlan(number=2, sections=sections, metrics=metrics)
+        start = self.start(sections, metrics)
         output.mkdir(parents=True, exist_ok=True)
-        report = output / "profile.ncu-rep"
-        command = (self.program, *ncu_command(plan, target.argv, str(output / "profile"))[1:])
+        if self.ahead is not None:
+            found = self.ahead.run(start, target, output)
+            if found is not None and (found.timed_out or _reported(found.run, output)):
+                return _report(found.run, output, found.arguments)
+        command = start.argv(target.argv, output / REPORT_NAME)
         run = run_tool(
             command, timeout_s=target.timeout_s, cwd=target.folder, env=environment_of(target)
         )
-        log = (run.stdout + run.stderr)[-LOG_LIMIT:]
-        (output / "ncu.log").write_text(log, encoding="utf-8")
-        if not report.is_file() or any(text in log for text, _, _ in _FAILURES):
-            raise _explain(run, log, output / "ncu.log")
-        answer = Profiled(
-            mode="ncu", report_name=report.name, command=command, log=log,
-            notes=_notes(run, log),
-        )  # fmt: skip
-        return Report(answer=answer, path=report)
+        return _report(run, output, ())
+
+
+def _log(run: ToolRun) -> str:
+    return (run.stdout + run.stderr)[-LOG_LIMIT:]
+
+
+def _reported(run: ToolRun, output: Path) -> bool:
+    log = _log(run)
+    there = (output / f"{REPORT_NAME}.ncu-rep").is_file()
+    return there and not any(text in log for text, _, _ in _FAILURES)
+
+
+def _report(run: ToolRun, output: Path, arguments: tuple[str, ...]) -> Report:
+    """What a finished pass gave; MeasurementError where it is no report."""
+    log = _log(run)
+    (output / "ncu.log").write_text(log, encoding="utf-8")
+    if not _reported(run, output):
+        raise _explain(run, log, output / "ncu.log")
+    report = output / f"{REPORT_NAME}.ncu-rep"
+    answer = Profiled(
+        mode="ncu", report_name=report.name, command=run.command, arguments=arguments, log=log,
+        notes=_notes(run, log),
+    )  # fmt: skip
+    return Report(answer=answer, path=report)
 
 
 def _explain(run: ToolRun, log: str, where: Path) -> MeasurementError:
