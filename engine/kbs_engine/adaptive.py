@@ -135,6 +135,31 @@ def second_pass(
     return _plan(wanted, metric_map, arch)
 
 
+def widest_pass(rules: Sequence[SymptomRule], metric_map: MetricMap, *, arch: int) -> ProfilePlan:
+    """The first pass with everything that any second pass could ask for on a chip.
+
+    Of a short kernel it costs little more than the first pass, and saves the second one.
+
+    Args:
+        rules: all symptom rules.
+        metric_map: names of the vendor.
+        arch: compute capability × 10.
+    """
+    wanted: dict[str, str] = {}
+    for rule in rules:
+        for need in (*rule.needs, *rule.optional):
+            known = metric_map.metrics.get(need.removeprefix("p."))
+            if known is None or known.section not in FIRST_SECTIONS:
+                _want(wanted, (need,), "what a second pass could ask for")
+    more, first = _plan(wanted, metric_map, arch), first_pass()
+    return ProfilePlan(
+        number=1,
+        sections=tuple(dict.fromkeys((*first.sections, *more.sections))),
+        metrics=more.metrics,
+        reasons=(*first.reasons, *more.reasons),
+    )
+
+
 def _leading(diagnosis: KernelDiagnosis) -> tuple[str, ...]:
     """The first causes, as far as they are rivals of the first."""
     causes = [cause for cause in diagnosis.causes if cause.axis != "none"][:LEADING]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
 
+from kbs_engine.adaptive import DURATION, ProfilePlan
 from kbs_engine.profiles import Profile
 
 DRIFT: Final = 0.10
@@ -18,6 +19,21 @@ DIAGNOSIS_SECTIONS: Final = (
     "SchedulerStats", "WarpStateStats", "SourceCounters",
 )  # fmt: skip
 """Sections of Nsight Compute from which all symptom rules can be measured."""
+
+
+def without_held(plan: ProfilePlan, sections: Iterable[str], metrics: Iterable[str]) -> ProfilePlan:
+    """What of a plan an earlier pass did not collect; empty when that held all of it.
+
+    A metric that was asked for and has no value will have none the next time either.
+    """
+    held = set(metrics) | {DURATION}
+    left = ProfilePlan(
+        number=plan.number,
+        sections=tuple(name for name in plan.sections if name not in set(sections)),
+        metrics=tuple(name for name in plan.metrics if name not in held),
+        reasons=plan.reasons,
+    )
+    return left if left.empty else plan
 
 
 def merge_passes(first: Sequence[Profile], second: Sequence[Profile]) -> tuple[Profile, ...]:

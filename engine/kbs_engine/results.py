@@ -232,6 +232,10 @@ class Profiled(msgspec.Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     """What the program read that ``command`` started ahead of the job; empty: all is in it."""
+    sections: tuple[str, ...] = ()
+    """Sections that were collected: they may be more than the job names."""
+    metrics: tuple[str, ...] = ()
+    """Metrics that were collected by name, in the vendor's words."""
     log: str = ""
     notes: tuple[str, ...] = ()
 

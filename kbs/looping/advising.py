@@ -21,7 +21,7 @@ from kbs_engine.facts import Chip
 from kbs_engine.loop.asks import Advice, Advise, MarksRead
 from kbs_engine.loop.seeding import Place, seeds_for
 from kbs_engine.outcomes import dims_class
-from kbs_engine.passes import merge_passes
+from kbs_engine.passes import merge_passes, without_held
 from kbs_engine.placeholders import unknown_chip, with_placeholders
 from kbs_engine.profiles import Profile
 from kbs_engine.recommend import Options, recommend
@@ -93,7 +93,9 @@ def _next_pass(
         return None
     if ask.profile is None or ask.profile.mode != "ncu":
         return None
-    plan = plan_second(items, profiles, store)
+    plan = without_held(
+        plan_second(items, profiles, store), ask.profile.sections, ask.profile.metrics
+    )
     return None if plan.empty else plan
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from kbs.looping.tidying import tidy
 from kbs.looping.told_before import AskRecorder, AskReplayer, is_recorded
 from kbs.looping.world import World
 from kbs.looping.writing import Writer
+from kbs_engine.adaptive import ProfilePlan, widest_pass
 from kbs_engine.errors import KbsError
 from kbs_engine.facts import Chip
 from kbs_engine.gate import Inspectors
@@ -96,10 +97,18 @@ class _Lazy:
             options["chip"] = self._chip(spec)
         device: Any = open_device(spec, self.run.blobs, **options)
         if not isinstance(device, RecordedDevice):
-            device.expect_many()
+            device.expect_many(self._widest())
         if self.wiring.record is not None:
             device = Recorder(device, self.wiring.record, self.run.blobs)
         return device
+
+    def _widest(self) -> Callable[[int], ProfilePlan] | None:
+        """What a second pass could ask for; None where no knowledge would ask for one."""
+        store = self.wiring.store
+        if store is None or not self.settings.extra.get("knowledge", True):
+            return None
+        rules, names = store.rules(), store.metric_map("nvidia")
+        return lambda arch: widest_pass(rules, names, arch=arch)
 
     def _chip(self, spec: str) -> Chip | None:
         """Cited specs of the GPU here, for the physics floor; None where nobody knows it."""

@@ -14,7 +14,7 @@ from kbs.measuring.subject import Subject as Measured
 from kbs_engine.adaptive import ProfilePlan, first_pass, second_pass
 from kbs_engine.diagnose import Diagnosed, Subject, diagnose
 from kbs_engine.jobs import Count, ProfileJob
-from kbs_engine.passes import DIAGNOSIS_SECTIONS, merge_passes
+from kbs_engine.passes import DIAGNOSIS_SECTIONS, merge_passes, without_held
 from kbs_engine.profiles import Profile
 from kbs_engine.results import Counted, Profiled, read
 from kbs_engine.work import Work
@@ -59,7 +59,9 @@ def profile_kernel(
     diagnoses = _diagnose(profiles, work, store, subject, chip)
     plans, passes = [first], [answer]
     if adaptive and profiles:
-        plan = plan_second(diagnoses, profiles, store)
+        plan = without_held(
+            plan_second(diagnoses, profiles, store), answer.sections, answer.metrics
+        )
         plans.append(plan)
         if not plan.empty:
             passes.append(_run(bench, subject, plan))

@@ -13,10 +13,12 @@ from kbs_engine.adaptive import (
     ncu_command,
     second_pass,
     vendor_names,
+    widest_pass,
 )
 from kbs_engine.diagnose import Subject, diagnose
 from kbs_engine.errors import UsageError
 from kbs_engine.metrics import MetricRule
+from kbs_engine.passes import without_held
 from kbs_ingest.readers import read_report
 from kbs_ingest.work_file import find_work_file, read_work
 from tests.conftest import REPORT, ROOT
@@ -175,3 +177,24 @@ def test_an_empty_plan_and_an_empty_target_are_refused():
         ncu_command(ProfilePlan(number=2), TARGET, "out")
     with pytest.raises(UsageError, match="no program"):
         ncu_command(first_pass(), [], "out")
+
+
+@pytest.mark.parametrize("arch", CHIPS.values(), ids=CHIPS)
+def test_the_widest_pass_holds_every_second_pass(store, metric_map, subjects, arch):
+    widest = widest_pass(store.rules(), metric_map, arch=arch)
+    assert set(FIRST_SECTIONS) <= set(widest.sections)
+    assert len(set(widest.metrics)) == len(widest.metrics)
+    for subject in subjects:
+        (item,) = diagnose([seen(subject, metric_map, [first_pass()])], store)
+        plan = second_pass(item.diagnosis, store.rules(), metric_map, arch=arch)
+        assert without_held(plan, widest.sections, widest.metrics).empty
+        assert without_held(plan, (), ()) == plan
+        assert plan.empty or without_held(plan, FIRST_SECTIONS, ()) == plan
+
+
+def test_what_the_widest_pass_asks_for_the_chip_has(store, metric_map):
+    names = {arch: widest_pass(store.rules(), metric_map, arch=arch).metrics for arch in (90, 100)}
+    assert any("gmma" in name for name in names[90])
+    assert not any("gmma" in name for name in names[100])
+    asked = {name for rule in metric_map.metrics.values() for name in vendor_names(rule, 90) or ()}
+    assert set(names[90]) <= {*asked, DURATION}

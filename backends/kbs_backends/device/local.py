@@ -21,6 +21,7 @@ from kbs_backends.device.outside import Outside
 from kbs_backends.device.owner_client import Owner
 from kbs_backends.device.requests import Request
 from kbs_backends.device.static_jobs import StaticJobs
+from kbs_backends.device.wide_pass import Widest
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import KbsError, MeasurementError
 from kbs_engine.facts import Chip
@@ -112,9 +113,14 @@ class LocalDevice:
         self._counted: dict[bytes, Counted | None] = {}
         self._closed = threading.Event()
 
-    def expect_many(self) -> None:
-        """A run's jobs will come: keep profiler and sanitizer started for them from now on."""
-        self._outside.start_ahead()
+    def expect_many(self, widest: Widest | None = None) -> None:
+        """A run's jobs will come: keep profiler and sanitizer started for them from now on.
+
+        Args:
+            widest: What any pass of the profiler could ask for, by compute capability × 10;
+                the first pass of a short kernel then collects it all.
+        """
+        self._outside.expect_many(widest)
 
     def submit(self, job: Job) -> Future[Result]:
         """Queue a job; the future holds a Result, with a failure where it could not run."""
@@ -211,8 +217,10 @@ class LocalDevice:
             elif isinstance(job, Check):
                 return self._not_compiled(job, built)
         result = self._owner.ask(Request(job=job, artifacts=artifacts))
-        if isinstance(job, Time) and result.value is not None and self._chip is not None:
-            result = self._floored(job, result, self._chip)
+        if isinstance(job, Time) and result.value is not None:
+            self._outside.saw(job, read(result, Timed))
+            if self._chip is not None:
+                result = self._floored(job, result, self._chip)
         return result
 
     def _floored(self, job: Time, result: Result, chip: Chip) -> Result:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kbs_backends.device.gpus import gpu_count
 from kbs_backends.device.local import LocalDevice
 from kbs_backends.device.recorded import RecordedDevice
+from kbs_backends.device.wide_pass import Widest
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import UsageError
 from kbs_engine.jobs import Job, Result
@@ -42,10 +43,10 @@ class DevicePool:
         future.add_done_callback(lambda _: self._ended(index))
         return future
 
-    def expect_many(self) -> None:
+    def expect_many(self, widest: Widest | None = None) -> None:
         """A run's jobs will come."""
         for device in self.devices:
-            device.expect_many()
+            device.expect_many(widest)
 
     def close(self) -> None:
         """Close all."""

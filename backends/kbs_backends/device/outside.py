@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,10 +14,14 @@ from kbs_backends.device.ahead import StartedAhead
 from kbs_backends.device.ahead_child import PROGRAM
 from kbs_backends.device.environ import child_environment
 from kbs_backends.device.static_jobs import StaticJobs
+from kbs_backends.device.wide_pass import WidePass, Widest
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import MeasurementError
-from kbs_engine.jobs import Ceiling, Job, ProfileJob, Result, Sanitize, SourceRef, Task
-from kbs_engine.results import Machine
+from kbs_engine.jobs import Ceiling, Job, ProfileJob, Result, Sanitize, SourceRef, Task, Time
+from kbs_engine.results import Machine, Timed
+
+if TYPE_CHECKING:
+    from kbs_backends.profilers import Profiler, Report, Target
 
 TOOLS = (
     ("nvcc", r"release [\d.]+"), ("ncu", r"Version [\d.]+"), ("cuobjdump", r"release [\d.]+"),
@@ -31,16 +37,23 @@ class Outside:
     ) -> None:
         """``kind`` and ``gpu`` are the device's."""
         self._ahead: StartedAhead | None = None
+        self._wide: WidePass | None = None
         self._blobs = blobs
         self._static = static
         self._workdir = workdir
         self._kind = kind
         self._gpu = gpu
 
-    def start_ahead(self) -> None:
-        """From now on tools are started ahead of their jobs."""
+    def expect_many(self, widest: Widest | None) -> None:
+        """From now on tools are started ahead, and first passes of short kernels are wide."""
         if self._ahead is None and self._kind == "cuda":
             self._ahead = StartedAhead(self._workdir)
+            self._wide = None if widest is None else WidePass(widest)
+
+    def saw(self, job: Time, timed: Timed) -> None:
+        """The times of sources, by which passes of the profiler are chosen."""
+        if self._wide is not None:
+            self._wide.saw(job, timed)
 
     def expect(self, machine: Machine) -> None:
         """What is compiled or checked will be sanitized and profiled: start the tools for it."""
@@ -52,7 +65,9 @@ class Outside:
         for tool in DEFAULT_TOOLS:
             self._ahead.expect(tool_start(tool))
         if machine.counters:
-            self._ahead.expect(NcuProfiler().start())
+            plan = self._wide.of(machine) if self._wide else None
+            asked = (plan.sections, plan.metrics) if plan else ()
+            self._ahead.expect(NcuProfiler().start(*asked))
 
     def close(self) -> None:
         """End the tools that wait."""
@@ -111,9 +126,31 @@ class Outside:
             cwd=str(output),
             env=child_environment(),
         )
-        report = profiler.profile(target, sections=job.sections, metrics=job.metrics, output=output)
+        report = self._wide_report(job, machine, profiler, target, output)
+        if report is None:
+            report = profiler.profile(
+                target, sections=job.sections, metrics=job.metrics, output=output
+            )
         sha256 = self._blobs.put(report.path.read_bytes()) if report.path else ""
         return _result(job, msgspec.to_builtins(report.stored(sha256)))
+
+    def _wide_report(
+        self, job: ProfileJob, machine: Machine, profiler: Profiler, target: Target, output: Path
+    ) -> Report | None:
+        """A first pass that holds what a second one could ask for; None where none is made."""
+        plan = self._wide.plan(job, machine) if self._wide and profiler.name == "ncu" else None
+        if plan is None or self._wide is None:
+            return None
+        began = time.monotonic()
+        try:
+            report = profiler.profile(
+                target, sections=plan.sections, metrics=plan.metrics, output=output / "wide"
+            )
+        except MeasurementError as problem:
+            self._wide.refused(problem)
+            return None
+        self._wide.took(job, time.monotonic() - began)
+        return report
 
     def _sanitize(self, job: Sanitize, machine: Machine) -> Result:
         from kbs_backends.profilers import Target

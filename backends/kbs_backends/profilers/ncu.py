@@ -22,6 +22,7 @@ from kbs_engine.adaptive import ProfilePlan, first_pass, ncu_command
 from kbs_engine.errors import MeasurementError
 from kbs_engine.results import Profiled
 
+REPORT: Final = f"{REPORT_NAME}.ncu-rep"
 LOG_LIMIT: Final = 20_000
 """Characters of the log that are kept with the answer."""
 
@@ -70,10 +71,7 @@ class NcuProfiler(msgspec.Struct, frozen=True, kw_only=True):
 
     def start(self, sections: tuple[str, ...] = (), metrics: tuple[str, ...] = ()) -> ToolStart:
         """How ncu is started for a pass; without sections and metrics the first one."""
-        plan = first_pass()
-        if sections or metrics:
-            plan = ProfilePlan(number=2, sections=sections, metrics=metrics)
-        command = ncu_command(plan, ("program",), OUTPUT)[1:-1]
+        command = ncu_command(_plan(sections, metrics), ("program",), OUTPUT)[1:-1]
         return ToolStart(command=(self.program, *command))
 
     def profile(
@@ -89,17 +87,31 @@ class NcuProfiler(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             MeasurementError: no report; counters denied, nothing launched, an unknown metric, …
         """
-        start = self.start(sections, metrics)
+        report = self._pass(target, self.start(sections, metrics), output)
+        plan = _plan(sections, metrics)
+        answer = msgspec.structs.replace(
+            report.answer, sections=plan.sections, metrics=plan.metrics
+        )
+        return Report(answer=answer, path=report.path)
+
+    def _pass(self, target: Target, start: ToolStart, output: Path) -> Report:
         output.mkdir(parents=True, exist_ok=True)
         if self.ahead is not None:
             found = self.ahead.run(start, target, output)
             if found is not None and (found.timed_out or _reported(found.run, output)):
                 return _report(found.run, output, found.arguments)
+            (output / REPORT).unlink(missing_ok=True)
         command = start.argv(target.argv, output / REPORT_NAME)
         run = run_tool(
             command, timeout_s=target.timeout_s, cwd=target.folder, env=environment_of(target)
         )
         return _report(run, output, ())
+
+
+def _plan(sections: tuple[str, ...], metrics: tuple[str, ...]) -> ProfilePlan:
+    if sections or metrics:
+        return ProfilePlan(number=2, sections=sections, metrics=metrics)
+    return first_pass()
 
 
 def _log(run: ToolRun) -> str:
@@ -108,8 +120,7 @@ def _log(run: ToolRun) -> str:
 
 def _reported(run: ToolRun, output: Path) -> bool:
     log = _log(run)
-    there = (output / f"{REPORT_NAME}.ncu-rep").is_file()
-    return there and not any(text in log for text, _, _ in _FAILURES)
+    return (output / REPORT).is_file() and not any(text in log for text, _, _ in _FAILURES)
 
 
 def _report(run: ToolRun, output: Path, arguments: tuple[str, ...]) -> Report:
@@ -118,7 +129,7 @@ def _report(run: ToolRun, output: Path, arguments: tuple[str, ...]) -> Report:
     (output / "ncu.log").write_text(log, encoding="utf-8")
     if not _reported(run, output):
         raise _explain(run, log, output / "ncu.log")
-    report = output / f"{REPORT_NAME}.ncu-rep"
+    report = output / REPORT
     answer = Profiled(
         mode="ncu", report_name=report.name, command=run.command, arguments=arguments, log=log,
         notes=_notes(run, log),

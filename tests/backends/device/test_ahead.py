@@ -171,7 +171,7 @@ def test_the_answer_says_what_was_run(bench):
     assert (usual.arguments, usual.report_sha256) == ((), answer.report_sha256)
     assert bench.blobs.get(answer.report_sha256) == b"report"
     (first, second, *_) = bench.said.read_text().splitlines()
-    assert first.split()[1:-len(usual.command)] == second.split()[1:-len(usual.command)]
+    assert first.split()[1 : -len(usual.command)] == second.split()[1 : -len(usual.command)]
 
 
 def test_one_that_was_killed_while_it_waited_is_replaced_by_a_usual_start(bench):
