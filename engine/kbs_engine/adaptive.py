@@ -147,10 +147,7 @@ def widest_pass(rules: Sequence[SymptomRule], metric_map: MetricMap, *, arch: in
     """
     wanted: dict[str, str] = {}
     for rule in rules:
-        for need in (*rule.needs, *rule.optional):
-            known = metric_map.metrics.get(need.removeprefix("p."))
-            if known is None or known.section not in FIRST_SECTIONS:
-                _want(wanted, (need,), "what a second pass could ask for")
+        _want(wanted, (*rule.needs, *rule.optional), "what a second pass could ask for")
     more, first = _plan(wanted, metric_map, arch), first_pass()
     return ProfilePlan(
         number=1,

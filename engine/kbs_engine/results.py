@@ -221,6 +221,17 @@ class Timed(msgspec.Struct, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
+class Collected(msgspec.Struct, frozen=True, kw_only=True):
+    """What one pass of a profiler asked for: it may be more than its job names."""
+
+    sections: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    """In the vendor's words."""
+    arguments: tuple[str, ...] = ()
+    """What the program read that the command had started before the job; empty: the command
+    holds them itself."""
+
+
 class Profiled(msgspec.Struct, frozen=True, kw_only=True):
     """Answer of ProfileJob: the report's file in the blob store."""
 
@@ -230,14 +241,20 @@ class Profiled(msgspec.Struct, frozen=True, kw_only=True):
     """File name with its suffix, by which readers know the format."""
     passes: int = 1
     command: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
-    """What the program read that ``command`` started ahead of the job; empty: all is in it."""
-    sections: tuple[str, ...] = ()
-    """Sections that were collected: they may be more than the job names."""
-    metrics: tuple[str, ...] = ()
-    """Metrics that were collected by name, in the vendor's words."""
     log: str = ""
     notes: tuple[str, ...] = ()
+    collected: Collected | msgspec.UnsetType = msgspec.UNSET
+    """Not written where it is not known: answers of before keep their keys."""
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """Sections that are known to have been collected."""
+        return self.collected.sections if isinstance(self.collected, Collected) else ()
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Metrics that are known to have been collected by name."""
+        return self.collected.metrics if isinstance(self.collected, Collected) else ()
 
 
 class MeasuredCeiling(msgspec.Struct, frozen=True, kw_only=True):

@@ -20,8 +20,10 @@ from kbs.looping.running import Wiring, wired
 from kbs.looping.world import WaitingForAgentError
 from kbs.looping.writing import Writer
 from kbs.measuring.options import TaskOptions
+from kbs_engine.adaptive import ProfilePlan, widest_pass
 from kbs_engine.jobs import ProfileJob, TimingSettings
 from kbs_engine.proposals import Candidate
+from kbs_engine.results import Collected
 from tests.loop.standin import StandIn
 
 pytestmark = pytest.mark.compilers
@@ -143,6 +145,42 @@ def test_a_second_pass_asks_for_what_separates_the_leading_causes(tmp_path, stor
     ).read_text()
     diagnoses = json.loads((run.root / "v0/request.json").read_text())["diagnoses"]
     assert any(name.startswith(("l1_", "stall_")) for row in diagnoses for name in row["metrics"])
+
+
+class Wide(Narrow):
+    """A profiler whose first pass held all that a second one could ask for, or said nothing."""
+
+    def __init__(self, blobs, full: Path, plan: ProfilePlan) -> None:
+        super().__init__(blobs, full)
+        self.plan = plan
+
+    def _value(self, job):
+        value = super()._value(job)
+        if not isinstance(job, ProfileJob):
+            return value
+        held = Collected(sections=self.plan.sections, metrics=self.plan.metrics)
+        return msgspec.structs.replace(value, collected=held)
+
+
+def test_a_first_pass_that_held_it_all_is_the_only_one(tmp_path, store):
+    run = begin(
+        SOFTMAX / "kernel.cu",
+        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
+        RunOptions(output=tmp_path / "run", iterations=1, proposer="agent",
+                   timing=TimingSettings(trials=20)),
+    )  # fmt: skip
+    widest = widest_pass(store.rules(), store.metric_map("nvidia"), arch=90)
+    device = Wide(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"), widest)
+    wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=store)
+    with run:
+        world = wired(run, run.state().settings, wiring)
+        with pytest.raises(WaitingForAgentError):
+            Driver(run, device, world, Writer(run), Quiet()).go()
+    device.close()
+    (only,) = device.jobs
+    assert only == ProfileJob(source=only.source, task=only.task), "what is asked stays the same"
+    assert json.loads((run.root / "v0/ncu_top.json").read_text())["second"] is None
+    assert not (run.root / "v0/profile_second.raw.csv").exists()
 
 
 @pytest.fixture(scope="module")

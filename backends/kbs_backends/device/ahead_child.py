@@ -108,8 +108,8 @@ class AheadChild:
 
     def take_files(self, into: Path) -> None:
         """Move what the tool left to the folder ``into``."""
-        into.mkdir(parents=True, exist_ok=True)
         for path in self.folder.iterdir():
+            into.mkdir(parents=True, exist_ok=True)
             shutil.move(path, into / path.name)
 
     def leave(self) -> None:

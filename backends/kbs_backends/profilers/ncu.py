@@ -20,7 +20,7 @@ from kbs_backends.profilers.base import (
 from kbs_backends.run_tool import ToolRun, run_tool
 from kbs_engine.adaptive import ProfilePlan, first_pass, ncu_command
 from kbs_engine.errors import MeasurementError
-from kbs_engine.results import Profiled
+from kbs_engine.results import Collected, Profiled
 
 REPORT: Final = f"{REPORT_NAME}.ncu-rep"
 LOG_LIMIT: Final = 20_000
@@ -87,25 +87,20 @@ class NcuProfiler(msgspec.Struct, frozen=True, kw_only=True):
         Raises:
             MeasurementError: no report; counters denied, nothing launched, an unknown metric, …
         """
-        report = self._pass(target, self.start(sections, metrics), output)
-        plan = _plan(sections, metrics)
-        answer = msgspec.structs.replace(
-            report.answer, sections=plan.sections, metrics=plan.metrics
-        )
-        return Report(answer=answer, path=report.path)
-
-    def _pass(self, target: Target, start: ToolStart, output: Path) -> Report:
+        plan, start = _plan(sections, metrics), self.start(sections, metrics)
+        held = Collected(sections=plan.sections, metrics=plan.metrics)
         output.mkdir(parents=True, exist_ok=True)
         if self.ahead is not None:
             found = self.ahead.run(start, target, output)
             if found is not None and (found.timed_out or _reported(found.run, output)):
-                return _report(found.run, output, found.arguments)
+                told = msgspec.structs.replace(held, arguments=found.arguments)
+                return _report(found.run, output, told)
             (output / REPORT).unlink(missing_ok=True)
         command = start.argv(target.argv, output / REPORT_NAME)
         run = run_tool(
             command, timeout_s=target.timeout_s, cwd=target.folder, env=environment_of(target)
         )
-        return _report(run, output, ())
+        return _report(run, output, held)
 
 
 def _plan(sections: tuple[str, ...], metrics: tuple[str, ...]) -> ProfilePlan:
@@ -123,7 +118,7 @@ def _reported(run: ToolRun, output: Path) -> bool:
     return (output / REPORT).is_file() and not any(text in log for text, _, _ in _FAILURES)
 
 
-def _report(run: ToolRun, output: Path, arguments: tuple[str, ...]) -> Report:
+def _report(run: ToolRun, output: Path, collected: Collected) -> Report:
     """What a finished pass gave; MeasurementError where it is no report."""
     log = _log(run)
     (output / "ncu.log").write_text(log, encoding="utf-8")
@@ -131,8 +126,8 @@ def _report(run: ToolRun, output: Path, arguments: tuple[str, ...]) -> Report:
         raise _explain(run, log, output / "ncu.log")
     report = output / REPORT
     answer = Profiled(
-        mode="ncu", report_name=report.name, command=run.command, arguments=arguments, log=log,
-        notes=_notes(run, log),
+        mode="ncu", report_name=report.name, command=run.command, log=log,
+        notes=_notes(run, log), collected=collected,
     )  # fmt: skip
     return Report(answer=answer, path=report)
 

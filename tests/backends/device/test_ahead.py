@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kbs_backends.device import proc
+from kbs_backends.device import LocalDevice, proc
 from kbs_backends.device.ahead import StartedAhead
 from kbs_backends.device.ahead_child import PROGRAM, AheadChild
 from kbs_backends.device.await_request import SOCKET
@@ -26,9 +26,11 @@ from kbs_backends.profilers import NcuProfiler, Target, ToolStart
 from kbs_backends.run_tool import run_tool
 from kbs_backends.sanitizer import tool_start
 from kbs_engine.blobs import BlobStore
-from kbs_engine.jobs import ProfileJob, Sanitize, SourceRef, Task
+from kbs_engine.jobs import Check, ProfileJob, Result, Sanitize, SourceRef, Task
 from kbs_engine.results import Machine, Profiled, Sanitized, read
 from tests.backends.device.conftest import HEAD, HONEST, REFERENCE
+
+pytestmark = pytest.mark.slow
 
 NCU = """#!/bin/sh
 echo "ncu $*" >> "{said}"
@@ -53,7 +55,7 @@ found = {{
     "argv": sys.argv[1:], "cwd": os.getcwd(), "path": sys.path,
     "env": dict(os.environ), "group": os.getpgrp(), "umask": os.umask(0),
     "sockets": [n for n in os.listdir("/proc/self/fd")
-                if os.path.exists(f"/proc/self/fd/{{n}}")
+                if os.path.lexists(f"/proc/self/fd/{{n}}")
                 and os.readlink(f"/proc/self/fd/{{n}}").startswith("socket:")],
 }}
 os.umask(found["umask"])
@@ -167,11 +169,13 @@ def test_the_answer_says_what_was_run(bench):
     answer = bench.profile()
     assert answer.command == child.command
     assert answer.command[-3:] == ("kbs_backends.device.single_call", "--wait", str(os.getpid()))
-    assert (*PROGRAM, *answer.arguments) == usual.command[-len(PROGRAM) - len(answer.arguments) :]
-    assert (usual.arguments, usual.report_sha256) == ((), answer.report_sha256)
+    asked = answer.collected.arguments
+    assert (*PROGRAM, *asked) == usual.command[-len(PROGRAM) - len(asked) :]
+    assert (usual.collected.arguments, usual.report_sha256) == ((), answer.report_sha256)
     assert bench.blobs.get(answer.report_sha256) == b"report"
-    (first, second, *_) = bench.said.read_text().splitlines()
-    assert first.split()[1 : -len(usual.command)] == second.split()[1 : -len(usual.command)]
+    one, other = (command[: command.index("-o")] for command in (usual.command, answer.command))
+    assert one == other
+    assert "SpeedOfLight" in one
 
 
 def test_one_that_was_killed_while_it_waited_is_replaced_by_a_usual_start(bench):
@@ -179,10 +183,10 @@ def test_one_that_was_killed_while_it_waited_is_replaced_by_a_usual_start(bench)
     (program,) = proc.descendants(child.pid)
     os.kill(program, signal.SIGKILL)
     answer = bench.profile()
-    assert answer.arguments == ()
+    assert answer.collected.arguments == ()
     assert bench.blobs.get(answer.report_sha256) == b"report"
     bench.waits(start_of()).end()
-    assert bench.profile().arguments == (), "a tool that is gone, and its folder with it"
+    assert bench.profile().collected.arguments == (), "a tool that is gone, and its folder with it"
 
 
 def test_one_that_takes_no_request_is_replaced(bench, monkeypatch):
@@ -191,7 +195,7 @@ def test_one_that_takes_no_request_is_replaced(bench, monkeypatch):
     family = proc.descendants(child.pid)
     for pid in family:
         os.kill(pid, signal.SIGSTOP)
-    assert bench.profile().arguments == ()
+    assert bench.profile().collected.arguments == ()
     assert gone({child.pid, *family})
 
 
@@ -205,9 +209,9 @@ def test_each_way_to_start_a_tool_has_its_own(bench):
 
 
 def test_what_a_job_asked_for_waits_for_the_next(bench):
-    assert bench.profile().arguments == ()
+    assert bench.profile().collected.arguments == ()
     bench.waits(start_of())
-    assert bench.profile().arguments != ()
+    assert bench.profile().collected.arguments != ()
 
 
 def test_the_sanitizer_waits_as_each_of_its_tools(bench):
@@ -262,7 +266,7 @@ def test_a_stranger_is_told_nothing(bench):
 
 
 def test_closing_leaves_nothing(bench):
-    ready = bench.waits(start_of())
+    bench.waits(start_of())
     bench.ahead.expect(start_of(WIDE))
     while not bench.ahead.pids() or bench.child(start_of(WIDE)) is None:
         time.sleep(0.01)
@@ -272,7 +276,6 @@ def test_closing_leaves_nothing(bench):
     bench.outside.close()
     assert time.monotonic() - began < 10
     assert gone(family)
-    assert ready.folder.parent.exists()
     assert bench.folders() == []
     bench.ahead.expect(start_of())
     assert bench.ahead.pids() == ()
@@ -306,6 +309,34 @@ def test_a_killed_device_takes_what_waits_with_it(bench, tmp_path, when):
         assert not any(proc.ended(one) for one in family)
         device.kill()
     assert gone(family)
+
+
+def _answered(job) -> Result:
+    return Result(job_key=job.key, kind="check", value={})
+
+
+def test_a_device_expects_its_tools_once_it_checks_and_lets_them_go_when_it_closes(
+    tmp_path, monkeypatch
+):
+    expected, closed = [], []
+    monkeypatch.setattr(StartedAhead, "expect", lambda _, start: expected.append(start))
+    monkeypatch.setattr(StartedAhead, "close", lambda _: closed.append(True))
+    blobs = BlobStore(tmp_path / "blobs")
+    source = SourceRef(sha256=blobs.put("x"), language="triton", name="k.py")
+    job = Check(source=source, task=Task(reference_sha256=blobs.put("x"), dims={}))
+    with LocalDevice(blobs, kind="host", workdir=tmp_path / "work") as device:
+        device._outside._kind = "cuda"
+        monkeypatch.setattr(device, "_on_device", _answered)
+        device.submit(job).result()
+        device.expect_many()
+        device.submit(job).result()
+        assert expected == [], "without a machine nothing is known of its tools"
+        device._machine = MACHINE
+        device.submit(job).result()
+        asked = [tool_start(tool) for tool in ("memcheck", "racecheck", "initcheck")]
+        assert expected == [*asked, NcuProfiler().start()]
+        assert not closed
+    assert closed
 
 
 def test_nothing_waits_on_a_small_machine_or_without_the_tool(tmp_path, bench):
