@@ -42,6 +42,8 @@ class AheadChild:
         self.ready = threading.Event()
         """Set once it is known whether the program waits: see ``channel``."""
         self.channel: Channel | None = None
+        self._lock = threading.Lock()
+        self._left = False
         self.folder = Path(tempfile.mkdtemp(prefix="ahead-", dir=workdir))
         self.command = start.argv(
             (*PROGRAM, "--wait", str(os.getpid())), self.folder / REPORT_NAME, waits=True
@@ -81,8 +83,7 @@ class AheadChild:
                 if not select.select([self._listener], [], [], _TICK_S)[0]:
                     continue
                 sock, _ = self._listener.accept()
-                if self._ours(sock):
-                    self.channel = Channel(sock, limit_bytes=1 << 20)
+                if self._ours(sock) and self._keeps(sock):
                     break
                 sock.close()
         finally:
@@ -114,8 +115,10 @@ class AheadChild:
 
     def leave(self) -> None:
         """Tell the program to end, without waiting for it."""
-        if self.channel is not None:
-            self.channel.close()
+        with self._lock:
+            self._left = True
+            if self.channel is not None:
+                self.channel.close()
 
     def end(self) -> None:
         """End the tool and its program, gently where it waits; nothing of it is left."""
@@ -138,6 +141,13 @@ class AheadChild:
         self.channel.close()
         self.channel = None
         return True
+
+    def _keeps(self, sock: socket.socket) -> bool:
+        """Keep the way to the program, unless it is no longer wanted."""
+        with self._lock:
+            if not self._left:
+                self.channel = Channel(sock, limit_bytes=1 << 20)
+            return not self._left
 
     def _ours(self, sock: socket.socket) -> bool:
         """Only a process below the tool may ask what to call."""
