@@ -9,10 +9,12 @@ was printed in ``log.txt``, and ``card.json``: card, driver, date, settings, sec
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import sys
 import time
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import msgspec
@@ -66,6 +68,13 @@ CASES = {
             options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--retries", "2",
                      "--trials", "40"),
             authored=(("wrong.cu", "wrong.cu", "wrong.cu"), ("v1.cu",)),
+        ),
+        GpuCase(
+            name="iteration", folder="softmax_cuda", kernel="kernel.cu",
+            options=("--M=4096", "--N=4096", "-n", "1", "--proposer",
+                     shlex.join((sys.executable, "-m", "tests.loop.gpu.authored",
+                                 "softmax_cuda/two_switches.cu", "coalesced_access",
+                                 "smaller_block_tile")), "--trials", "20"),
         ),
     )
 }  # fmt: skip
@@ -131,6 +140,20 @@ def go(case: GpuCase, run: Path, kbs: Callable[..., None], *into: str) -> None:
     kbs("loop", "resume", str(run), *into)
 
 
+def version_seconds(journal: Path) -> dict[str, float]:
+    """Wall seconds of each version, from its opening to the gate that passed it."""
+    opened: dict[int, datetime] = {}
+    took = {}
+    for line in journal.read_text(encoding="utf-8").splitlines():
+        event = json.loads(line)
+        at, version = datetime.fromisoformat(event["at"]), event["data"].get("version")
+        if event["kind"] == "version_opened":
+            opened[version] = at
+        elif event["kind"] == "gate_passed" and version in opened:
+            took.setdefault(f"v{version}", round((at - opened[version]).total_seconds(), 2))
+    return took
+
+
 def describe(case: GpuCase, folder: Path, run: Path, session: Session) -> None:
     """card.json: on what, when, how, and how long each step took."""
     with RunFolder.open(run) as opened:
@@ -147,9 +170,14 @@ def describe(case: GpuCase, folder: Path, run: Path, session: Session) -> None:
         "improved": state.improved,
         "gpu_seconds": state.gpu_seconds_used,
         "steps": session.steps,
+        "version_seconds": version_seconds(run / "events.jsonl"),
     }
     (folder / "card.json").write_text(json.dumps(card, indent=2) + "\n")
-    print(json.dumps({key: card[key] for key in ("case", "gpu", "ended", "improved")}))
+    print(
+        json.dumps(
+            {key: card[key] for key in ("case", "gpu", "ended", "improved", "version_seconds")}
+        )
+    )
 
 
 if __name__ == "__main__":
