@@ -10,6 +10,7 @@
 constexpr int BLOCK_M = 64;  // kbs:tunable 32, 64, 128
 constexpr int BLOCK_N = 32;  // kbs:tunable 32, 64
 constexpr int WARPS = 8;     // kbs:tunable 4, 8
+constexpr int UNROLL = 4;    // kbs:tunable 2, 4, 8
 #define FAST_EXP 1           // kbs:method fast_math_intrinsics
 #define PAD_SMEM 1           // kbs:method smem_padding
 constexpr int THREADS = 32 * WARPS;
@@ -30,7 +31,7 @@ template <int D, int KEYS> struct Layout {
     static constexpr int BYTES = 4 * (LOOP > JOIN ? LOOP : JOIN);
 };
 
-// Tiles of scores of 16 values and more beside more than 64 of the output would spill.
+// A thread with more than 64 values of the output has no registers for 64 scores.
 template <int D> constexpr int keys_of()
 {
     constexpr int WANTED = D > 64 && BLOCK_N > 32 ? 32 : BLOCK_N;
@@ -74,20 +75,24 @@ __device__ inline void fetch(float *to, const float *from, int begin, int N, boo
 {
     constexpr int PER_PASS = THREADS / (D / 4);
     const int row = threadIdx.x / (D / 4), d = threadIdx.x % (D / 4) * 4;
+    to += row * PITCH + d;
+    from += size_t(begin + row) * D + d;
+    if (aligned && begin + COUNT <= N && COUNT % PER_PASS == 0) {
 #pragma unroll
-    for (int pass = 0; pass < COUNT; pass += PER_PASS) {
-        const int n = pass + row;
-        if (COUNT % PER_PASS != 0 && n >= COUNT)
-            break;
-        float *const here = to + n * PITCH + d;
-        const float *const there = from + size_t(begin + n) * D + d;
-        if (begin + n >= N)
+        for (int pass = 0; pass < COUNT; pass += PER_PASS)
+            __pipeline_memcpy_async(to + pass * PITCH, from + pass * D, 16);
+        return;
+    }
+#pragma unroll 1
+    for (int pass = 0; pass + row < COUNT; pass += PER_PASS) {
+        float *const here = to + pass * PITCH;
+        if (begin + pass + row >= N)
             quad(here) = make_float4(0.f, 0.f, 0.f, 0.f);
         else if (aligned)
-            __pipeline_memcpy_async(here, there, 16);
+            __pipeline_memcpy_async(here, from + pass * D, 16);
         else
             for (int i = 0; i < 4; ++i)
-                __pipeline_memcpy_async(here + i, there + i, 4);
+                __pipeline_memcpy_async(here + i, from + pass * D + i, 4);
     }
 }
 
@@ -143,7 +148,7 @@ __global__ void __launch_bounds__(THREADS)
         __pipeline_commit();
         if (!idle) {
             float scores[ROWS][NK] = {};
-#pragma unroll 4
+#pragma unroll UNROLL
             for (int d = 0; d < D; d += 4) {
                 float4 y[NK];
 #pragma unroll
@@ -202,7 +207,7 @@ __global__ void __launch_bounds__(THREADS)
             fetch<D, TILE, WIDE>(shared + At::K, keys, begin + TILE, N, aligned);
         __pipeline_commit();
         if (!idle) {
-#pragma unroll 2
+#pragma unroll UNROLL / 2
             for (int n = 0; n < KEYS; n += 4) {
                 alignas(16) float x[ROWS][4];
 #pragma unroll
@@ -293,6 +298,8 @@ void launch(const float *q, const float *k, const float *v, float *out, int head
 {
     if (D == 128)
         launch_heads<128>(q, k, v, out, heads, M, N, causal, scaled);
+    else if (D == 96)
+        launch_heads<96>(q, k, v, out, heads, M, N, causal, scaled);
     else if (D == 64)
         launch_heads<64>(q, k, v, out, heads, M, N, causal, scaled);
     else if (D == 32)

@@ -9,14 +9,16 @@ constexpr int BM = 128;         // kbs:tunable 64, 128
 constexpr int BN = 64;          // kbs:tunable 64, 128
 constexpr int BK = 32;          // kbs:tunable 16, 32
 constexpr int TN = 8;           // kbs:tunable 4, 8
-constexpr int WARPS = 8;        // kbs:tunable 4, 8, 16
+constexpr int WARPS = 8;        // kbs:tunable 4, 8
 constexpr int STAGES = 3;       // kbs:tunable 2, 3, 4
+constexpr int RESIDENT = 2;     // kbs:tunable 1, 2
 #define PAD_SMEM 1              // kbs:method smem_padding
 constexpr int TM = 8;
 constexpr int PLANE = (BM / TM) * (BN / TN);  // threads that hold one tile of outputs
 constexpr int WANTED = 32 * WARPS / PLANE;
-constexpr int SLICES = WANTED < 1 ? 1 : WANTED < BK / 4 ? WANTED : BK / 4;
+constexpr int SLICES = WANTED < 1 ? 1 : WANTED < BK / 8 ? WANTED : BK / 8;
 constexpr int THREADS = SLICES * PLANE;
+constexpr int BLOCKS = THREADS * RESIDENT > 512 ? 1 : RESIDENT;  // 128 registers a thread at least
 constexpr int DEPTH = BK / SLICES;
 constexpr int PITCH = BK + (PAD_SMEM ? 4 : 0);  // 16-byte reads of eight rows of a take all banks
 constexpr int LEFT = BM * PITCH, RIGHT = BK * BN;
@@ -64,15 +66,14 @@ __device__ inline float4 &quad(float *at)
 
 // VECTOR: rows of a, b and out begin at multiples of 16 bytes and hold whole quads.
 template <bool VECTOR>
-__global__ void __launch_bounds__(THREADS) matmul_tiled(const float *__restrict__ a,
-                                                        const float *__restrict__ b,
-                                                        float *__restrict__ out, int M, int N,
-                                                        int K, int tiles_across)
+__global__ void __launch_bounds__(THREADS, BLOCKS)
+    matmul_tiled(const float *__restrict__ a, const float *__restrict__ b,
+                 float *__restrict__ out, int M, int N, int K)
 {
     extern __shared__ float4 memory[];
     float *const left = reinterpret_cast<float *>(memory);  // [STAGES][BM][PITCH], as a lies
     float *const right = left + STAGES * LEFT;              // [STAGES][BK][BN]
-    const int row0 = blockIdx.x / tiles_across * BM, column0 = blockIdx.x % tiles_across * BN;
+    const int row0 = blockIdx.x * BM, column0 = blockIdx.y * BN;
     const int slice = threadIdx.x / PLANE, warp = threadIdx.x % PLANE / 32;
     // A warp is 4 x 8 threads. Neighbours in bit 0 read the same columns and neighbours in bit 1
     // the same rows, so that both kinds of 16-byte reads merge half a warp into one pass.
@@ -83,22 +84,34 @@ __global__ void __launch_bounds__(THREADS) matmul_tiled(const float *__restrict_
 
     const int am = threadIdx.x / (BK / 4), ak = threadIdx.x % (BK / 4) * 4;
     const int bk = threadIdx.x / (BN / 4), bn = threadIdx.x % (BN / 4) * 4;
-    const float *const a_here = a + size_t(row0 + am) * K + ak;
-    const float *const b_here = b + size_t(bk) * N + column0 + bn;
+    const float *a_next = a + size_t(row0 + am) * K + ak;
+    const float *b_next = b + size_t(bk) * N + column0 + bn;
+    constexpr int A_ROWS = THREADS / (BK / 4), B_ROWS = THREADS / (BN / 4);
+    // The next tiles of a and b, in order. Most lie inside whole, which one test tells.
     auto load = [&](int stage, int k0) {
-        constexpr int A_ROWS = THREADS / (BK / 4), B_ROWS = THREADS / (BN / 4);
+        float *const a_to = left + stage * LEFT + am * PITCH + ak;
+        float *const b_to = right + stage * RIGHT + bk * BN + bn;
+        if (row0 + BM <= M && column0 + BN <= N && k0 + BK <= K) {
 #pragma unroll
-        for (int m = 0; m < BM; m += A_ROWS)
-            if (BM % A_ROWS == 0 || am + m < BM)
-                fetch<VECTOR>(left + stage * LEFT + (am + m) * PITCH + ak,
-                              a_here + size_t(m) * K + k0,
+            for (int m = 0; m < BM; m += A_ROWS)
+                if (BM % A_ROWS == 0 || am + m < BM)
+                    fetch<VECTOR>(a_to + m * PITCH, a_next + size_t(m) * K, 4);
+#pragma unroll
+            for (int k = 0; k < BK; k += B_ROWS)
+                if (BK % B_ROWS == 0 || bk + k < BK)
+                    fetch<VECTOR>(b_to + k * BN, b_next + size_t(k) * N, 4);
+        } else {
+#pragma unroll 1
+            for (int m = 0; am + m < BM; m += A_ROWS)
+                fetch<VECTOR>(a_to + m * PITCH, a_next + size_t(m) * K,
                               row0 + am + m < M ? K - (k0 + ak) : 0);
-#pragma unroll
-        for (int k = 0; k < BK; k += B_ROWS)
-            if (BK % B_ROWS == 0 || bk + k < BK)
-                fetch<VECTOR>(right + stage * RIGHT + (bk + k) * BN + bn,
-                              b_here + size_t(k0 + k) * N,
+#pragma unroll 1
+            for (int k = 0; bk + k < BK; k += B_ROWS)
+                fetch<VECTOR>(b_to + k * BN, b_next + size_t(k) * N,
                               k0 + bk + k < K ? N - (column0 + bn) : 0);
+        }
+        a_next += BK;
+        b_next += size_t(BK) * N;
     };
 
     const int steps = (K + BK - 1) / BK;
@@ -108,14 +121,14 @@ __global__ void __launch_bounds__(THREADS) matmul_tiled(const float *__restrict_
             load(step, step * BK);
         __pipeline_commit();
     }
-    int stage = 0, next = STAGES - 1;
+    int stage = 0;
     for (int step = 0; step < steps; ++step) {
         __pipeline_wait_prior(STAGES - 2);
         // One barrier a step: this stage is there for all, and all are done with the one before,
         // which the next copies overwrite.
         __syncthreads();
         if (step + STAGES - 1 < steps)
-            load(next, (step + STAGES - 1) * BK);
+            load(stage == 0 ? STAGES - 1 : stage - 1, (step + STAGES - 1) * BK);
         __pipeline_commit();
         float *const mine = left + stage * LEFT + ty * PITCH + slice * DEPTH;
         float *const other = right + stage * RIGHT + slice * DEPTH * BN + tx * 4;
@@ -140,7 +153,6 @@ __global__ void __launch_bounds__(THREADS) matmul_tiled(const float *__restrict_
             }
         }
         stage = stage + 1 == STAGES ? 0 : stage + 1;
-        next = next + 1 == STAGES ? 0 : next + 1;
     }
 
     if constexpr (SLICES == 1) {
@@ -180,10 +192,10 @@ __global__ void __launch_bounds__(THREADS) matmul_tiled(const float *__restrict_
 template <bool VECTOR>
 void launch_tiles(const float *a, const float *b, float *out, int M, int N, int K)
 {
-    const int across = (N + BN - 1) / BN, down = (M + BM - 1) / BM;
+    const dim3 grid((M + BM - 1) / BM, (N + BN - 1) / BN);
     cudaFuncSetAttribute(matmul_tiled<VECTOR>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          SHARED_BYTES);
-    matmul_tiled<VECTOR><<<across * down, THREADS, SHARED_BYTES>>>(a, b, out, M, N, K, across);
+    matmul_tiled<VECTOR><<<grid, THREADS, SHARED_BYTES>>>(a, b, out, M, N, K);
 }
 
 void launch(const float *a, const float *b, float *out, int M, int K, int N)
