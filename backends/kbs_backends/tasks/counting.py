@@ -52,7 +52,7 @@ def counted_work(
                      "written once")  # fmt: skip
     return Counted(
         work=Work(
-            kernel=family, dtype=dtype, permitted=tuple(permitted),
+            kernel=family, dtype=dtype, permitted=_precisions(dtype, permitted),
             flops=total, bytes_in=moved[0], bytes_out=moved[1],
         ),
         flops_from=flops_from,  # type: ignore[arg-type]
@@ -131,3 +131,10 @@ def _tensor_bytes(inputs: Mapping[str, Any], outputs: Sequence[str]) -> tuple[fl
     sizes = {n: v.numel() * v.element_size() for n, v in inputs.items() if hasattr(v, "numel")}
     written = sum(size for name, size in sizes.items() if name in outputs)
     return float(sum(sizes.values()) - written), float(written)
+
+
+def _precisions(dtype: Dtype | None, permitted: Sequence[Dtype]) -> tuple[Dtype, ...]:
+    """The task's own precision and those permitted beside it; empty where none is."""
+    if not permitted:
+        return ()
+    return tuple(dict.fromkeys((*([dtype] if dtype else []), *permitted)))

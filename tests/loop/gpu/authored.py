@@ -13,7 +13,7 @@ from pathlib import Path
 def main(file: str, *methods: str) -> None:
     """Print the answer."""
     request = json.load(sys.stdin)
-    planned = [row["method"] for row in request["plan"]["methods"]]
+    planned = [row["method"] for row in request["file"]["plan"]["methods"]]
     mine = [method for method in planned if method in methods]
     text = (Path(__file__).parent / file).read_text(encoding="utf-8")
     candidate = {"text": text, "name": Path(file).name, "methods": mine or planned[:1]}
