@@ -16,6 +16,8 @@ from tests.gpu.pooled import HARNESS, effect_of, row
 from tests.gpu.pooled import self_comparisons as self_comparisons_of
 from tests.gpu.session import KERNELS, ROOT, Session
 
+JOB_S = 15.0
+"""A job is begun while more wall time than this is left."""
 CALLS = 20
 """Samples of each arm in one process."""
 PROCESSES = 3
@@ -35,7 +37,7 @@ def self_comparisons(session: Session) -> None:
     kernels = cycle(_kernels(session))
     arms, wanted = (4, 6) if session.dry else (ARMS, WANTED)
     slower: dict[float, list] = {effect: [] for effect in EFFECTS}
-    while len(found) < wanted and session.left_s > 30 and len(failures) < 5:
+    while len(found) < wanted and session.left_s > JOB_S and len(failures) < 5:
         source, task = next(kernels)
         timed = _timed(session, (source,) * arms, task, len(recorded), failures)
         if timed is None:
@@ -84,7 +86,7 @@ def spin_power(session: Session) -> None:
     block = 0
     while len(kept[EFFECTS[0]]) < (1 if session.dry else WANTED_SLOWED):
         block += 1
-        if session.left_s < 35 or len(failures) > 3:
+        if session.left_s < JOB_S or len(failures) > 3:
             break
         timed = _timed(session, arms, task, block, failures)
         if timed is None:
