@@ -135,11 +135,6 @@ class Bench:
         self.bury()
         self.ready.quiet()
 
-    def make_ready(self) -> None:
-        """Between two jobs: tidy up, and have processes open the device for the next ones."""
-        self.bury()
-        self.ready.refill()
-
     def close(self) -> None:
         """End every worker."""
         self.bury()

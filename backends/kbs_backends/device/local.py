@@ -38,6 +38,7 @@ from kbs_engine.jobs import (
     Result,
     Sanitize,
     SourceRef,
+    Task,
     Time,
 )  # fmt: skip
 from kbs_engine.refusals import DEFENCES
@@ -132,6 +133,8 @@ class LocalDevice:
             if isinstance(job, Compile):
                 self._start_beside()
             return self._static_queue.submit(self._guarded, job, self._static.run)
+        if isinstance(job, (Check, Time)):
+            self._compile_ahead(job)
         return self._device_queue.submit(self._guarded, job, self._on_device)
 
     def close(self) -> None:
@@ -171,6 +174,19 @@ class LocalDevice:
             self._opens = True
             self._device_queue.submit(self._known_machine, probed=False)  # its problem will return
 
+    def _compile_ahead(self, job: Check | Time) -> None:
+        """What waits for the device is compiled meanwhile, several sources at once."""
+        if self._machine is None or self._machine.device != "cuda":
+            return
+        for source in _compiled_sources(job):
+            self._static_queue.submit(self._compile_quietly, source, job.task)
+
+    def _compile_quietly(self, source: SourceRef, task: Task) -> None:
+        try:
+            self._static.library(source, self._arch(source), task)
+        except KbsError:
+            return  # the job itself meets it, and tells
+
     def _guarded(self, job: Job, run: Callable[[Any], Result]) -> Result:
         try:
             return run(job)
@@ -206,11 +222,8 @@ class LocalDevice:
         return self._machine
 
     def _judge(self, job: Check | Time) -> Result:
-        sources = [job.source] if isinstance(job, Check) else list(job.arms)
         artifacts: dict[str, str] = {}
-        for source in sources:
-            if not isinstance(source, SourceRef) or source.language not in COMPILED_LANGUAGES:
-                continue
+        for source in _compiled_sources(job):
             built = self._static.library(source, self._arch(source), job.task)
             if isinstance(built, Path):
                 artifacts[source.sha256] = str(built)
@@ -261,6 +274,13 @@ def failed(job: Job, problem: KbsError) -> Result:
     told = Failure(message=problem.message, where=problem.where, remedy=problem.remedy)
     kind = str(job.__struct_config__.tag)
     return Result(job_key=job.key, kind=kind, failure=str(problem), failed=told)
+
+
+def _compiled_sources(job: Check | Time) -> list[SourceRef]:
+    """The sources that become a library before a worker loads them, each once."""
+    arms = [job.source] if isinstance(job, Check) else job.arms
+    found = [arm for arm in arms if isinstance(arm, SourceRef)]
+    return list({one.sha256: one for one in found if one.language in COMPILED_LANGUAGES}.values())
 
 
 def _any(job: Job) -> Any:

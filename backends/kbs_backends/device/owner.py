@@ -27,13 +27,15 @@ from kbs_backends.device.accelerators import OwnerSide, owner_side
 from kbs_backends.device.context import Bench
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.requests import Quiet, Reply, Request
-from kbs_backends.device.wire import Channel, ClosedError
+from kbs_backends.device.wire import Channel, ClosedError, SilenceError
 from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.errors import KbsError
 from kbs_engine.jobs import Check, Count, Failure, Job, Probe, Provenance, Result, Time
 
 GRACE_S = 1.5
 """How long an owner whose caller is gone may take to end by itself."""
+NEXT_S = 0.1
+"""How long a loop takes from an answer to its next job, with some to spare."""
 
 
 def main(arguments: list[str]) -> None:
@@ -50,9 +52,11 @@ def main(arguments: list[str]) -> None:
     owner = _Owner(settings, zygote)
     gone = False
     try:
+        request: Request | None = None
         while True:
-            channel.send(owner.answer(channel.receive(Request)))
-            owner.make_ready()
+            request = request or channel.receive(Request)
+            channel.send(owner.answer(request))
+            request = owner.between(channel)
     except ClosedError:
         gone = True
     finally:
@@ -107,11 +111,22 @@ class _Owner:
         except Exception as problem:  # noqa: BLE001 - the boundary to the user's reference
             return _failed(job, _said(problem), traceback.format_exc()[-8000:])
 
-    def make_ready(self) -> None:
-        """After a job that was judged: processes for the next ones open the device meanwhile."""
-        if self._bench is not None and self._judged:
-            self._bench.make_ready()
-        self._judged = False
+    def between(self, channel: Channel) -> Request | None:
+        """After a job that was judged: tidy up, and processes for the next ones open the device.
+
+        Not where a tool is to measure next: it would have to wait for them. The request that
+        told so, or came meanwhile.
+        """
+        bench, self._judged = self._bench if self._judged else None, False
+        if bench is None:
+            return None
+        bench.bury()
+        coming: Request | None = None
+        with contextlib.suppress(SilenceError):
+            coming = channel.receive(Request, NEXT_S)
+        if coming is None or not isinstance(coming.job, Quiet):
+            bench.ready.refill()
+        return coming
 
     def close(self) -> None:
         """End the zygote, and with it every worker."""

@@ -86,6 +86,7 @@ def _race(
         refuse_degenerate(bench, task)
         for pair in range(job.fresh_processes):
             with contextlib.ExitStack() as stack:
+                bench.bury()  # what the last ones held is free again: all get the like of it
                 processes = _Pair(bench, job, task, samples, pair, method, compiled)
                 processes.run(stack, clock, artifacts)
     except Refusal as refusal:

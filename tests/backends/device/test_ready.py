@@ -11,8 +11,10 @@ import msgspec
 import pytest
 
 from kbs_backends.device import proc
+from kbs_backends.device.local import _compiled_sources
 from kbs_backends.device.ready import MOST, Ready, how_many
 from kbs_backends.device.refusal import Refusal
+from kbs_engine.jobs import BaselineRef, Check, SourceRef, Task, Time, TimingSettings
 from tests.backends.device.conftest import HONEST, LIMITS, open_rig
 
 TELLS_ITS_PROCESS = """
@@ -154,6 +156,27 @@ def test_a_timing_takes_them_and_leaves_no_folder(going_on):
     waiting(going_on)
     left = [p for p in going_on.device._workdir.iterdir() if p.is_dir() and "worker" in p.name]
     assert len(left) == 2, "those that wait"
+
+
+def test_none_is_started_where_a_tool_is_to_measure_next(going_on):
+    before = waiting(going_on)
+    assert going_on.check(HONEST, rounds=1).passed
+    going_on.device._owner.quiet()  # at once, as a loop does
+    assert len(waiting(going_on, 1) & before) == 1, "one was used, and nobody took its place"
+    assert going_on.check(HONEST, rounds=1).passed
+    waiting(going_on)
+
+
+def test_what_is_compiled_ahead_of_a_job_is_each_source_once():
+    def source(number, language):
+        return SourceRef(sha256=f"{number:064x}", language=language, name="k", tunables={"A": 1})
+
+    arms = (source(1, "cuda-cpp"), source(1, "cuda-cpp"), source(2, "triton"),
+            source(3, "cutlass"), BaselineRef(name="pytorch-eager"))  # fmt: skip
+    task = Task(reference_sha256="a" * 64, dims={})
+    found = _compiled_sources(Time(arms=arms, task=task, settings=TimingSettings()))
+    assert [one.sha256[-1] for one in found] == ["1", "3"]
+    assert _compiled_sources(Check(source=arms[2], task=task)) == []
 
 
 def test_none_is_left_when_the_device_closes(tmp_path):
