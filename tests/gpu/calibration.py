@@ -96,8 +96,9 @@ def spin_power(session: Session) -> None:
             pairs = product(range(bases), range(first, first + each))
             kept[effect] += [compare(timed, a, b) for a, b in pairs]
     points = [effect_of(effect, found) for effect, found in kept.items() if found]
+    arms_each = {"kernel": bases, "slowed": each}
     session.write("power", {"harness": HARNESS, "base_ns": base_ns, "points": points,
-                            "failures": failures, "arms_each": {"kernel": bases, "slowed": each}})  # fmt: skip
+                            "failures": failures, "arms_each": arms_each})  # fmt: skip
 
 
 def _timed(

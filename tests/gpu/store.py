@@ -84,6 +84,12 @@ def _keep(path: Path) -> None:
             data = ALL_KEPT[path.stem]([old["data"], new["data"]])
             new["data"] = json.loads(msgspec.json.encode(data))
             new["seconds"] = round(old["seconds"] + new["seconds"], 1)
+            new["earlier"] = old.get("earlier", [])
+        elif path.stem == "self_comparison":
+            new["earlier"] = [
+                *old.get("earlier", []),
+                {"date": old["date"], **old["data"]["summary"]},
+            ]
     target.write_text(json.dumps(new, indent=1) + "\n", encoding="utf-8")
 
 

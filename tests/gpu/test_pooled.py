@@ -40,7 +40,14 @@ def test_another_harness_replaces_what_was_kept(tmp_path, monkeypatch, harness, 
     for number, of in enumerate((2, harness)):
         folder = tmp_path / str(number)
         folder.mkdir()
-        new = {"provenance": {"gpu": "X"}, "seconds": 1.0, "data": part(ROWS, harness=of)}
+        new = {
+            "date": "2026",
+            "provenance": {"gpu": "X"},
+            "seconds": 1.0,
+            "data": part(ROWS, harness=of, summary={"excluded": 0}),
+        }
         (folder / "self_comparison.json").write_text(json.dumps(new))
         store._keep(folder / "self_comparison.json")
     assert len(store.stored("self_comparison")["data"]["all"]) == kept
+    told = [{"date": "2026", "excluded": 0}] if harness == 1 else []
+    assert store.stored("self_comparison")["earlier"] == told, "what was replaced is still told"
