@@ -105,6 +105,88 @@ def test_the_first_kernel_is_correct(tmp_path, templates, text, origin, template
     run(tmp_path, baseline)
 
 
+IN_PLACE = """
+import torch
+def setup(M=8, N=40, **dims):
+    return {{"inputs": {{"x": torch.randn(M, N), "y": torch.randn(M, N)}}, "outputs": ["y"]}}
+def reference(x, y, **kwargs):
+    {line}
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "y.mul_(2).add_(1).relu_()",
+        "y.mul_(0.5).add_(x)",
+        "y += x; y *= y",
+        "z = y.clone(); y.copy_(x); y.add_(z)",
+    ],
+)
+def test_a_reference_that_works_in_place_has_a_kernel_too(tmp_path, templates, line):
+    baseline = made(tmp_path, IN_PLACE.format(line=line), templates)
+    assert baseline.origin == "elementwise"
+    run(tmp_path, baseline)
+
+
+LAYOUT = """
+import torch
+def setup(M=8, N=40, K=24, **dims):
+    return {{"inputs": {{{inputs}}}, "outputs": ["y"]}}
+def reference({names}, y, **kwargs):
+    y.copy_({result})
+"""
+LEFT, RIGHT = '"a": torch.randn(M, K)', '"b": torch.randn(K, N)'
+LEFT_T, RIGHT_T = '"a": torch.randn(K, M).t()', '"b": torch.randn(N, K).t()'
+ROWS, COLUMNS = '"y": torch.empty(M, N)', '"y": torch.empty(N, M).t()'
+
+
+@pytest.mark.parametrize(
+    ("inputs", "result", "template"),
+    [
+        ((LEFT, RIGHT_T, ROWS), "a @ b", "matmul_nt_tiled_triton"),
+        ((LEFT_T, RIGHT_T, COLUMNS), "a @ b", "matmul_tiled_triton"),
+    ],
+)
+def test_operands_that_lie_the_other_way_round_have_the_template_for_it(
+    tmp_path, templates, inputs, result, template
+):
+    text = LAYOUT.format(inputs=", ".join(inputs), names="a, b", result=result)
+    baseline = made(tmp_path, text, templates)
+    assert baseline.template.replace("batched_matmul", "matmul_tiled") == template
+    run(tmp_path, baseline)
+    ran = {}
+    exec(compile(text, "ref", "exec"), ran)
+    setup = {}
+    exec(compile("import torch\nDEVICE = 'cpu'\n" + _setup_of(baseline.text), "k", "exec"), setup)
+    told, own = ran["setup"]()["inputs"], setup["setup"]()["inputs"]
+    assert {n: v.stride() for n, v in told.items()} == {n: v.stride() for n, v in own.items()}
+
+
+def _setup_of(text):
+    return text[text.index("def setup(") : text.index("def run_kernel(")]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "names", "result", "odd"),
+    [
+        ((LEFT_T, RIGHT, ROWS), "a, b", "a @ b", "a"),
+        ((LEFT, RIGHT, COLUMNS), "a, b", "a @ b", "y"),
+        (('"x": torch.randn(N, M).t()', ROWS), "x", "x.softmax(-1)", "x"),
+        (('"x": torch.randn(M, 2 * N)[:, :N]', ROWS), "x", "x.softmax(-1)", "x"),
+        (('"x": torch.randn(N).expand(M, N)', ROWS), "x", "x.softmax(-1)", "x"),
+        (('"x": torch.randn(M, N)', COLUMNS), "x", "x.cumsum(-1)", "y"),
+        (('"x": torch.randn(M, N)', '"y": torch.empty(M, 2)[:, 0]'), "x", "x.sum(-1)", "y"),
+    ],
+)
+def test_tensors_that_no_template_reads_so_are_refused_with_the_reason(
+    tmp_path, templates, inputs, names, result, odd
+):
+    text = LAYOUT.format(inputs=", ".join(inputs), names=names, result=result)
+    with pytest.raises(RefusedError, match=rf"{odd} is not contiguous \(strides"):
+        made(tmp_path, text, templates)
+
+
 def test_the_language_asked_for_is_kept(tmp_path, templates):
     baseline = made(tmp_path, SOFTMAX, templates, languages=("cuda-cpp",))
     assert baseline.suffix == ".cu"

@@ -69,6 +69,40 @@ def test_layernorm_with_its_eps():
     assert found.options["eps"] == 1e-3
 
 
+@pytest.mark.parametrize("eps", [1e-7, 0.37, 2.0**-23, 3.21e-4, 1 / 3, 1e-12, 0.0, 1e-10])
+def test_any_epsilon_is_found_by_value(tmp_path, eps):
+    path = tmp_path / "ref.py"
+    path.write_text(NORM.format(eps=eps))
+    (found,) = find_matches(load_reference(path, {}))
+    assert found.op == "layernorm"
+    assert found.options["eps"] == pytest.approx(eps, rel=1e-6)
+
+
+@pytest.mark.parametrize("eps", [1e-7, 0.37])
+def test_any_epsilon_is_found_for_the_other_normalizations(eps):
+    rms = match(
+        lambda x, w: x * (x.pow(2).mean(-1, keepdim=True) + eps).rsqrt() * w, x=(5, 20), w=(20,)
+    )
+    assert (rms.op, rms.options["eps"]) == ("rmsnorm", pytest.approx(eps, rel=1e-6))
+    batch = match(
+        lambda x, g, b: functional.batch_norm(x, None, None, g, b, True, 0.1, eps),
+        x=(4, 3, 5, 5), g=(3,), b=(3,),
+    )  # fmt: skip
+    assert (batch.op, batch.options["eps"]) == ("batchnorm", pytest.approx(eps, rel=1e-6))
+
+
+NORM = """
+import torch
+
+def setup(M=9, N=77, **_):
+    inputs = {{"x": torch.randn(M, N), "w": torch.randn(N), "b": torch.randn(N)}}
+    return {{"inputs": inputs}}
+
+def reference(x, w, b):
+    return torch.nn.functional.layer_norm(x, x.shape[-1:], w, b, eps={eps!r})
+"""
+
+
 def test_rmsnorm_is_no_layernorm():
     found = match(
         lambda x, w: x * (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt() * w, x=(5, 20), w=(20,)

@@ -17,6 +17,7 @@ from kbs_backends.templates import (
     instantiate,
 )
 from kbs_backends.templates.instance import place
+from kbs_backends.templates.layout import odd_layouts
 from kbs_backends.templates.pointwise import NotPointwise, pointwise_kernel
 from kbs_engine.errors import MeasurementError, RefusedError
 from kbs_engine.templates import Template
@@ -98,7 +99,9 @@ def _from_template(
         for name, value in inputs.items()
         if hasattr(value, "dtype")
     }
-    choices = choose_templates(templates, matches, dtypes, languages=wanted, arch=arch)
+    choices = choose_templates(
+        templates, matches, dtypes, layouts=odd_layouts(inputs), languages=wanted, arch=arch
+    )
     tried += [f"{one.template}: {reason}" for one in choices for reason in one.refused]
     fitting = [one for one in choices if not one.refused]
     by_id = {template.id: template for template in templates}

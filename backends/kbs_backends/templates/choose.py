@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from kbs_backends.templates import epsilon
 from kbs_backends.templates.match import Match
 from kbs_engine.templates import Template
 
@@ -30,6 +31,7 @@ def choose_templates(
     matches: Sequence[Match],
     dtypes: Mapping[str, str],
     *,
+    layouts: Mapping[str, str] | None = None,
     languages: Sequence[str] = (),
     arch: str = "",
 ) -> tuple[Choice, ...]:
@@ -39,11 +41,16 @@ def choose_templates(
         templates: of the wiki.
         matches: of ``find_matches``.
         dtypes: torch's dtype of each tensor of the task, by name.
+        layouts: of ``odd_layouts``: tensors that do not lie row after row, and how they lie.
         languages: only these; empty for all.
         arch: of the GPU, ``sm_90a``; empty when none is named.
     """
     found = [
-        Choice(template=template.id, match=match, refused=_refusals(template, match, dtypes, arch))
+        Choice(
+            template=template.id,
+            match=match,
+            refused=(*_layouts(match, layouts or {}), *_refusals(template, match, dtypes, arch)),
+        )
         for match in matches
         for template in templates
         if template.op == match.op and (not languages or template.language in languages)
@@ -51,11 +58,22 @@ def choose_templates(
     return tuple(sorted(found, key=lambda one: (bool(one.refused), one.template)))
 
 
+def _layouts(match: Match, layouts: Mapping[str, str]) -> tuple[str, ...]:
+    """Tensors that lie otherwise than every template reads and writes them."""
+    return tuple(
+        f"{name} is not contiguous ({layouts[name]}), its {role} lies row after row"
+        for role, name in match.names.items()
+        if name in layouts and name not in match.turned
+    )
+
+
 def _refusals(
     template: Template, match: Match, dtypes: Mapping[str, str], arch: str
 ) -> tuple[str, ...]:
     reasons = list(template.refusals(match.dims, arch))
     for name, value in match.options.items():
+        if name == epsilon.NAME and name in template.options:
+            continue  # a number that is handed over as it is
         if name in template.options and value not in template.options[name]:
             reasons.append(f"it does not implement {name} = {value}")
         elif name not in template.options and name not in {"transpose_b", "mean", "bins"}:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kbs_backends.templates.layout import row_major
 from kbs_backends.templates.match import Match
 from kbs_engine.errors import UsageError
 from kbs_engine.templates import Template
@@ -28,13 +29,20 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True):
     shape: tuple[int, ...] | None = None
     dtype: str = ""
     """As torch writes it, without ``torch.``."""
+    stride: tuple[int, ...] | None = None
+    """Only where it does not lie row after row."""
     value: int | float | str | bool | None = None
 
 
 def arguments_of(inputs: Mapping[str, Any]) -> tuple[Argument, ...]:
     """The arguments of ``Reference.make_inputs``, in order."""
     return tuple(
-        Argument(name=name, shape=tuple(value.shape), dtype=str(value.dtype).removeprefix("torch."))
+        Argument(
+            name=name,
+            shape=tuple(value.shape),
+            dtype=str(value.dtype).removeprefix("torch."),
+            stride=None if row_major(value) else tuple(value.stride()),
+        )
         if hasattr(value, "shape")
         else Argument(name=name, value=value)
         for name, value in inputs.items()
@@ -69,6 +77,7 @@ def _python_block(
 ) -> str:
     given = [
         f'{role.name}=kwargs["{match.names[role.name]}"]'
+        + (".mT" if match.names[role.name] in match.turned else "")
         for role in template.roles
         if role.name in match.names
     ]
@@ -103,6 +112,13 @@ def place(text: str, call: str, arguments: Sequence[Argument], outputs: Sequence
 def _made(one: Argument) -> str:
     if one.shape is None:
         return repr(one.value)
+    if one.stride is not None:
+        repeated = tuple(
+            1 if stride == 0 else size for size, stride in zip(one.shape, one.stride, strict=True)
+        )
+        plain = _made(Argument(name=one.name, shape=repeated, dtype=one.dtype))
+        strided = f"torch.empty_strided({repeated!r}, {one.stride!r}, dtype=torch.{one.dtype}"
+        return f"{strided}, device=DEVICE).copy_({plain}).expand({one.shape!r})"
     if one.dtype.startswith(("float", "bfloat")):
         return f"torch.randn({one.shape!r}, device=DEVICE).to(torch.{one.dtype})"
     return f"torch.zeros({one.shape!r}, dtype=torch.{one.dtype}, device=DEVICE)"

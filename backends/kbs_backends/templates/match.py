@@ -7,19 +7,25 @@ is not a proof, and need not be one: every kernel made from it passes the full c
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from kbs_backends.tasks.base import Inputs, Reference
+from kbs_backends.templates import epsilon
+from kbs_backends.templates.layout import column_majors, turned
 from kbs_backends.templates.ops import OPS, Op
 from kbs_engine.errors import KbsError
 from kbs_engine.templates import unify
 
 if TYPE_CHECKING:
     import torch
+
+Draw = tuple[Inputs, dict[str, "torch.Tensor"]]
+"""Arguments, and what the reference gives for them."""
 
 DRAWS: Final = ((11, "setup"), (12, "normal"), (13, "setup"))
 """Seed and distribution of each comparison. The seeds are no secret: nobody is judged."""
@@ -50,6 +56,8 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     """Role → the task's tensor; inputs and outputs."""
     options: dict[str, Any]
     dims: dict[str, int]
+    turned: tuple[str, ...] = ()
+    """Tensors that play their role as they lie in memory: with their last two dims swapped."""
 
 
 def find_matches(reference: Reference, *, op: str = "", device: str = "cpu") -> tuple[Match, ...]:
@@ -91,44 +99,74 @@ def _at_size(reference: Reference, match: Match, device: str) -> Match | None:
     """A match at small dims seen at the task's own; None where values differ there."""
     op = OPS[match.op]
     inputs, expected = _draw(reference, *DRAWS[0], device)
+    across = frozenset(match.turned)
+    if not across <= column_majors(inputs):
+        return None
+    inputs, expected = turned(inputs, across), turned(expected, across)
     dims = _fit(op, match.names, inputs, expected)
     if dims is None:
         return None
-    number = list(_options(op, match.dims)).index(match.options)
-    options = list(_options(op, dims))[number]
+    known = list(_options(op, match.dims))
+    options = match.options  # with an epsilon that was solved for it is none of them
+    if options in known:
+        options = list(_options(op, dims))[known.index(options)]
     if not agrees(op, match.names, options, inputs, expected):
         return None
-    return Match(op=op.name, names=match.names, options=options, dims=dims)
+    return msgspec.structs.replace(match, options=options, dims=dims)
 
 
 def _search(reference: Reference, op: str, device: str) -> tuple[Match, ...]:
+    """Matches of the tensors as the reference sees them, and as they lie in memory."""
     draws = [_draw(reference, seed, distribution, device) for seed, distribution in DRAWS]
-    tiny: list[tuple[Inputs, dict[str, torch.Tensor]]] = []
+    tiny = functools.cache(lambda: _draw(reference, *TINY, device))
+    ops = [OPS[op]] if op else list(OPS.values())
+    across = column_majors(draws[0][0])
+    found: list[Match] = []
+    for names in (frozenset[str](), across) if across else (frozenset[str](),):
+
+        def seen(draw: Draw, names: frozenset[str] = names) -> Draw:
+            return turned(draw[0], names), turned(draw[1], names)
+
+        found += [
+            msgspec.structs.replace(match, turned=tuple(sorted(names)))
+            for match in _matches(ops, [seen(draw) for draw in draws], lambda: [seen(tiny())])
+        ]
+    return tuple(found)
+
+
+def _matches(
+    ops: Sequence[Op], draws: Sequence[Draw], tiny: Callable[[], list[Draw]]
+) -> Iterator[Match]:
+    """At most one match of each operation."""
     inputs, expected = draws[0]
     tensors = {
         name: value
         for name, value in inputs.items()
         if hasattr(value, "shape") and name not in expected
     }
-    found = []
-    for one in [OPS[op]] if op else OPS.values():
+    for one in ops:
         for names, dims in assignments(one, tensors, expected):
-            if "eps" in one.options and not tiny:
-                tiny = [_draw(reference, *TINY, device)]
-            for options in _options(one, dims):
-                wanted = (*draws, *(tiny if "eps" in one.options else ()))
-                if all(agrees(one, names, options, *draw) for draw in wanted):
-                    found.append(Match(op=one.name, names=names, options=options, dims=dims))
-                    break
-            else:
-                continue
-            break
-    return tuple(found)
+            small = tiny() if epsilon.NAME in one.options else []
+            tried = (*_options(one, dims), *_with_solved(one, names, small))
+            options = next(
+                (o for o in tried if all(agrees(one, names, o, *d) for d in (*draws, *small))), None
+            )
+            if options is not None:
+                yield Match(op=one.name, names=names, options=options, dims=dims)
+                break
 
 
-def _draw(
-    reference: Reference, seed: int, distribution: str, device: str
-) -> tuple[Inputs, dict[str, torch.Tensor]]:
+def _with_solved(
+    op: Op, names: Mapping[str, str], small: Sequence[Draw]
+) -> Iterator[dict[str, Any]]:
+    """Options with the epsilon that the reference's values tell, where it has one."""
+    for inputs, expected in small:
+        wanted = expected[names[next(iter(op.outputs))]]
+        solved = epsilon.solved_epsilons(op, _given(op, names, inputs, wanted.dtype), wanted, {})
+        yield from ({epsilon.NAME: one} for one in solved)
+
+
+def _draw(reference: Reference, seed: int, distribution: str, device: str) -> Draw:
     inputs = reference.make_inputs(seed, distribution, device)
     total = sum(value.numel() for value in inputs.values() if hasattr(value, "numel"))
     return inputs, reference.expected(inputs, "fp64" if total <= FP64_ELEMENTS else None)
@@ -194,17 +232,24 @@ def agrees(
     wide = expected[names[next(iter(op.outputs))]].dtype
     if wide.is_floating_point:  # a definition in bf16 rounds at every step, the reference need not
         wide = torch.promote_types(wide, torch.float32)
+    try:
+        results = op.compute(_given(op, names, inputs, wide), options)
+    except (RuntimeError, ValueError, IndexError):  # the values do not suit this operation
+        return False
+    return all(_close(results[role], expected[names[role]]) for role in op.outputs)
+
+
+def _given(
+    op: Op, names: Mapping[str, str], inputs: Inputs, wide: torch.dtype
+) -> dict[str, torch.Tensor]:
+    """Copies of the input tensors by role; floating ones in ``wide``."""
     given = {}
     for role in op.inputs:
         if role in names:
             tensor = inputs[names[role]]
             floating = tensor.is_floating_point() and wide.is_floating_point
             given[role] = tensor.to(wide) if floating else tensor.clone()
-    try:
-        results = op.compute(given, options)
-    except (RuntimeError, ValueError, IndexError):  # the values do not suit this operation
-        return False
-    return all(_close(results[role], expected[names[role]]) for role in op.outputs)
+    return given
 
 
 def _close(actual: torch.Tensor, expected: torch.Tensor) -> bool:

@@ -132,7 +132,8 @@ def _cross_entropy(x: Tensors, options: Mapping[str, Any]) -> dict[str, torch.Te
     return {"out": loss.mean() if options["mean"] else loss}
 
 
-_EPS: Final = (1e-5, 1e-6, 1e-8, 1e-12, 1e-3, 0.0)
+_EPS: Final = (1e-5, 1e-6, 1e-8, 1e-12, 1e-3, 2.0**-23, 2.0**-10, 2.0**-7, 2.0**-52, 0.0)
+"""Usual ones, and the distance from 1 to the next number in fp32, fp16, bf16 and fp64."""
 _ACTIVATIONS: Final = ("none", "relu", "gelu", "gelu_tanh", "silu")
 _KINDS: Final = ("sum", "mean", "max", "min")
 
