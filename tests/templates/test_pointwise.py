@@ -24,7 +24,7 @@ class Task:
 
     def eager(self, inputs):
         given = {name: value for name, value in inputs.items() if name != "out"}
-        return {"out": self.function(**given)}
+        return {"out": self.function(*given.values())}
 
 
 CASES = {
@@ -37,6 +37,36 @@ CASES = {
     "alpha": lambda x, y: torch.add(x, y, alpha=0.5),
     "tanh": lambda x: torch.tanh(x) + torch.sigmoid(-x),
 }
+
+
+def grid(x):
+    """Both signs of 1e-30 to 1e4 in place of the values of ``x``."""
+    half = torch.logspace(-30, 4, x.numel() // 2 + 1, dtype=torch.float64)
+    return torch.cat([half, -half])[: x.numel()].reshape(x.shape).to(x.dtype)
+
+
+ACCURATE = {
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "expm1": torch.expm1,
+    "log1p": lambda x: torch.log1p(x.clamp(min=-0.99)),
+    "sinh": torch.sinh,
+    "cosh": torch.cosh,
+    "asinh": torch.asinh,
+    "atanh": lambda x: torch.atanh(0.9 * torch.sin(x)),
+    "softplus": functional.softplus,
+    "elu": lambda x: functional.elu(x, alpha=1.5),
+    "celu": lambda x: functional.celu(x, alpha=1.5),
+    "selu": functional.selu,
+    "mish": functional.mish,
+    "silu": functional.silu,
+    "leaky_relu": lambda x: functional.leaky_relu(x, 0.2),
+    "erf": torch.erf,
+    "gelu": lambda x: functional.gelu(x.clamp(min=-2.0)),
+    "gelu_tanh": lambda x: functional.gelu(x.clamp(min=-2.0), approximate="tanh"),
+    "rsqrt": lambda x: x.abs().rsqrt(),
+}
+"""Functions whose relative error must be small at every size of their argument."""
 RUN = """
 import importlib.util, json, sys, torch
 for path in json.loads(sys.argv[1]):
@@ -58,13 +88,24 @@ def inputs_of(function):
     return {**made, "out": torch.zeros(5, 37)}
 
 
+def all_cases():
+    for name, function in CASES.items():
+        yield name, function, inputs_of(function)
+    for name, function in ACCURATE.items():
+        for dtype in (torch.float32, torch.float64):
+            x = grid(torch.zeros(5, 37, dtype=dtype))
+            yield f"{name} {dtype}", function, {"x": x, "out": torch.zeros_like(x)}
+    turned = {"x": torch.randn(37, 5).t(), "out": torch.zeros(37, 5).t()}
+    yield "turned", lambda x: x * 2 + 1, turned
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Every case written out and run once, in one interpreted process."""
     folder = tmp_path_factory.mktemp("pointwise")
-    paths = {}
-    for name, function in CASES.items():
-        inputs = inputs_of(function)
+    paths, wanted = {}, {}
+    for name, function, inputs in all_cases():
+        wanted[name] = Task(function).eager(inputs)["out"]
         made = pointwise_kernel(Task(function), inputs)
         assert isinstance(made, Pointwise), f"{name}: {made}"
         path = folder / f"{name}.py"
@@ -81,14 +122,20 @@ def results(tmp_path_factory):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return {name: torch.load(f"{path}.got") for name, path in paths.items()}
+    return {name: (torch.load(f"{path}.got"), wanted[name]) for name, path in paths.items()}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, "turned"])
 def test_the_kernel_computes_what_the_reference_computes(results, name):
-    inputs = inputs_of(CASES[name])
-    expected = Task(CASES[name]).eager(inputs)["out"]
-    torch.testing.assert_close(results[name], expected, atol=1e-5, rtol=1e-5)
+    got, expected = results[name]
+    torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("dtype", "error"), [(torch.float32, 2e-6), (torch.float64, 1e-14)])
+@pytest.mark.parametrize("name", ACCURATE)
+def test_functions_are_accurate_at_every_size(results, name, dtype, error):
+    got, expected = results[f"{name} {dtype}"]
+    torch.testing.assert_close(got, expected, atol=0, rtol=error)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +145,8 @@ def test_the_kernel_computes_what_the_reference_computes(results, name):
         (lambda x: x.sum(-1, keepdim=True) + x, "sum"),
         (lambda x: x**2.7, "power"),
         (lambda x: x.t().contiguous().t() * 1.0, "t"),
+        (lambda x: x * 2 if x.sum() > 0 else x * 3, "its control flow depends on values"),
+        (lambda x: x * int(x.argmax()), "depends on values"),
     ],
 )
 def test_what_is_not_elementwise_says_why(function, why):
@@ -106,7 +155,23 @@ def test_what_is_not_elementwise_says_why(function, why):
     assert why in answer.why
 
 
-def test_a_strided_input_is_refused():
-    inputs = {"x": torch.randn(37, 5).t(), "out": torch.zeros(5, 37)}
-    answer = pointwise_kernel(Task(lambda x: x * 2), inputs)
-    assert answer == NotPointwise(why="x is not contiguous")
+@pytest.mark.parametrize(
+    ("x", "out"),
+    [
+        (torch.randn(37, 5).t(), torch.zeros(5, 37)),
+        (torch.randn(5, 37), torch.zeros(37, 5).t()),
+        (torch.randn(5, 74)[:, ::2], torch.zeros(5, 74)[:, ::2]),
+        (torch.randn(1, 37).expand(5, 37), torch.zeros(5, 37)),
+    ],
+)
+def test_tensors_that_do_not_lie_alike_are_refused(x, out):
+    answer = pointwise_kernel(Task(lambda x: x * 2), {"x": x, "out": out})
+    assert isinstance(answer, NotPointwise)
+    assert "do not lie alike in memory" in answer.why
+
+
+def test_a_row_beside_columns_that_lie_one_after_the_other_is_refused():
+    inputs = {"x": torch.randn(37, 5).t(), "g": torch.randn(37), "out": torch.zeros(37, 5).t()}
+    answer = pointwise_kernel(Task(lambda x, g: x * g), inputs)
+    assert isinstance(answer, NotPointwise)
+    assert "rows do not lie one after the other" in answer.why

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from kbs_backends.tasks.base import Inputs, Reference
 from kbs_backends.templates.instance import Argument, python_setup
-from kbs_backends.templates.trace import read_tensors, trace
+from kbs_backends.templates.trace import trace
 from kbs_engine.errors import MeasurementError
 
 _ENTRY: Final = """
@@ -42,12 +42,11 @@ def compiled_kernel(
     import torch
     from torch._inductor.utils import run_and_get_code
 
-    read = read_tensors(reference, inputs)
-    graph = trace(reference, inputs, read)
-    tensors = [inputs[name] for name in read]
+    traced = trace(reference, inputs)
+    graph, tensors = traced.graph, [inputs[name] for name in traced.read]
     used = [
         name
-        for name, node in zip(read, graph.graph.find_nodes(op="placeholder"), strict=True)
+        for name, node in zip(traced.read, graph.graph.find_nodes(op="placeholder"), strict=True)
         if node.users
     ]
     try:

@@ -8,40 +8,27 @@ the whole expression becomes one kernel: each input is read once, each output wr
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from kbs_backends.tasks.base import Inputs, Reference
-from kbs_backends.templates.trace import read_tensors, trace
+from kbs_backends.templates.functions import needed_functions
+from kbs_backends.templates.layout import row_major, same_order
+from kbs_backends.templates.pointwise_ops import (
+    BINARY,
+    SAME,
+    SPECIAL,
+    UNARY,
+    Unsuitable,
+    number,
+)
+from kbs_backends.templates.trace import trace
+from kbs_engine.errors import MeasurementError
 
 if TYPE_CHECKING:
     import torch
-
-_BINARY: Final = {
-    "add": "({0} + {1})", "sub": "({0} - {1})", "mul": "({0} * {1})", "div": "({0} / {1})",
-    "maximum": "tl.maximum({0}, {1})", "minimum": "tl.minimum({0}, {1})",
-    "gt": "({0} > {1})", "ge": "({0} >= {1})", "lt": "({0} < {1})", "le": "({0} <= {1})",
-    "eq": "({0} == {1})", "ne": "({0} != {1})", "bitwise_and": "({0} & {1})",
-    "bitwise_or": "({0} | {1})", "logical_and": "({0} & {1})", "logical_or": "({0} | {1})",
-    "rsub": "({1} - {0})",
-}  # fmt: skip
-_UNARY: Final = {
-    "relu": "tl.maximum({0}, 0.0)", "exp": "tl.exp({0})", "exp2": "tl.exp2({0})",
-    "log": "tl.log({0})", "log2": "tl.log2({0})", "sqrt": "tl.sqrt({0})",
-    "rsqrt": "tl.rsqrt({0})", "sin": "tl.sin({0})", "cos": "tl.cos({0})",
-    "sigmoid": "tl.sigmoid({0})", "abs": "tl.abs({0})", "neg": "(-{0})",
-    "reciprocal": "(1.0 / {0})", "square": "({0} * {0})", "erf": "tl.erf({0})",
-    "tanh": "(2.0 * tl.sigmoid(2.0 * {0}) - 1.0)", "silu": "({0} * tl.sigmoid({0}))",
-    "floor": "tl.floor({0})", "ceil": "tl.ceil({0})", "logical_not": "(~{0})",
-    "bitwise_not": "(~{0})",
-}  # fmt: skip
-_SAME: Final = frozenset({
-    "clone", "copy", "detach", "alias", "contiguous", "_to_copy", "to", "view", "reshape",
-    "unsqueeze", "expand", "_unsafe_view", "lift_fresh_copy",
-})  # fmt: skip
-"""Operations that keep the elements, where they keep the shape too (or broadcast a row)."""
 
 _CODE: Final = '''"""Elementwise kernel written out from the traced reference."""
 
@@ -53,7 +40,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 BLOCK = 1024  # kbs:tunable 512, 1024, 2048, 4096
 NUM_WARPS = 4  # kbs:tunable 4, 8
-
+{functions}
 
 @triton.jit
 def elementwise({pointers}, COUNT, COLUMNS, BLOCK: tl.constexpr):
@@ -92,19 +79,36 @@ def pointwise_kernel(reference: Reference, inputs: Inputs) -> Pointwise | NotPoi
     import torch
 
     tensors = {name: value for name, value in inputs.items() if isinstance(value, torch.Tensor)}
-    read = read_tensors(reference, inputs)
-    graph = trace(reference, inputs, read)
     shapes = {tuple(tensors[name].shape) for name in reference.output_names if name in tensors}
-    if len(shapes) != 1 or not read:
-        return NotPointwise(why="the outputs have several shapes, or nothing is read")
-    return _Writer(shapes.pop(), read, reference.output_names).write(graph, tensors)
+    if len(shapes) != 1:
+        return NotPointwise(why="the outputs have several shapes")
+    try:
+        traced = trace(reference, inputs)
+    except MeasurementError as problem:
+        return NotPointwise(why=problem.message)
+    if not traced.read:
+        return NotPointwise(why="no tensor is read")
+    shape = shapes.pop()
+    named = {*traced.read, *reference.output_names}
+    whole = {name: tensors[name] for name in tensors if name in named}
+    whole = {name: value for name, value in whole.items() if tuple(value.shape) == shape}
+    if any(not row_major(value) for value in whole.values()) and not same_order(whole):
+        odd = ", ".join(f"{name} {tuple(value.stride())}" for name, value in whole.items())
+        return NotPointwise(why=f"the tensors do not lie alike in memory (strides of {odd})")
+    straight = all(map(row_major, whole.values()))
+    writer = _Writer(shape, traced.read, reference.output_names, straight=straight)
+    return writer.write(traced.graph, tensors)
 
 
 class _Writer:
     """Turns a graph into the body of the kernel, one line for each operation."""
 
-    def __init__(self, shape: tuple[int, ...], read: Sequence[str], outputs: Sequence[str]) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], read: Sequence[str], outputs: Sequence[str], *, straight: bool
+    ) -> None:
         self.shape, self.read, self.outputs = shape, list(read), list(outputs)
+        self.straight = straight
+        """Whether the elements lie in memory in the order of their indices."""
         self.lines: list[str] = []
         self.names: dict[Any, str] = {}
 
@@ -113,13 +117,15 @@ class _Writer:
     ) -> Pointwise | NotPointwise:
         try:
             self._body(graph, tensors)
-        except _Unsuitable as problem:
+        except Unsuitable as problem:
             return NotPointwise(why=str(problem))
+        body = "\n".join(f"    {line}" for line in self.lines)
         pointers = ", ".join([*self.read, *(f"{name}_to" for name in self.outputs)])
         first = f"{self.outputs[0]}_to"
         text = _CODE.format(
             pointers=pointers,
-            body="\n".join(f"    {line}" for line in self.lines),
+            functions=needed_functions(body),
+            body=body,
             first=first,
             columns=self.shape[-1] if self.shape else 1,
         )
@@ -140,21 +146,23 @@ class _Writer:
             elif node.op == "get_attr":
                 value = getattr(graph, str(node.target))
                 if value.numel() != 1:
-                    raise _Unsuitable(f"{node.target} is a constant tensor")
-                self.names[node] = _number(value.item())
+                    raise Unsuitable(f"{node.target} is a constant tensor")
+                self.names[node] = number(value.item())
 
     def _load(self, name: str, tensors: Mapping[str, torch.Tensor]) -> str:
         tensor = tensors[name]
-        if not tensor.is_contiguous():
-            raise _Unsuitable(f"{name} is not contiguous")
         if tuple(tensor.shape) == self.shape:
             where = "at"
+        elif not row_major(tensor):
+            raise Unsuitable(f"{name} is not contiguous")
+        elif not self.straight and tensor.numel() > 1:
+            raise Unsuitable(f"{name} repeats along rows, and rows do not lie one after the other")
         elif tensor.dim() == 1 and self.shape and tensor.shape[0] == self.shape[-1]:
             where = "at % COLUMNS"
         elif tensor.numel() == 1:
             where = "at * 0"
         else:
-            raise _Unsuitable(f"{name} has another shape than the outputs")
+            raise Unsuitable(f"{name} has another shape than the outputs")
         wide = ".to(tl.float32)" if tensor.is_floating_point() else ""
         if str(tensor.dtype) == "torch.float64":
             wide = ""
@@ -163,19 +171,19 @@ class _Writer:
 
     def _operation(self, node: torch.fx.Node) -> None:
         name = str(node.target).split(".")[-2] if "." in str(node.target) else str(node.target)
-        if name in {"empty", "empty_strided"}:
+        if name in {"empty", "empty_strided", "new_empty", "empty_like"}:
             return  # a buffer that is written before it is read
-        write = _SPECIAL.get(name)
+        write = SPECIAL.get(name)
         if write is not None:
-            text = write(self, node)
-        elif name.rstrip("_") in _SAME or name in _SAME:
+            text = write(self._operand, node)
+        elif name.rstrip("_") in SAME or name in SAME:
             text = self._same(node, name)
-        elif name.rstrip("_") in _BINARY:
+        elif name.rstrip("_") in BINARY:
             text = self._binary(node, name.rstrip("_"))
-        elif name.rstrip("_") in _UNARY:
-            text = _UNARY[name.rstrip("_")].format(self._operand(node.args[0]))
+        elif name.rstrip("_") in UNARY:
+            text = UNARY[name.rstrip("_")].format(self._operand(node.args[0]))
         else:
-            raise _Unsuitable(f"{name} is not elementwise")
+            raise Unsuitable(f"{name} is not elementwise")
         self.lines.append(f"{node.name} = {text}")
         self.names[node] = node.name
 
@@ -185,72 +193,28 @@ class _Writer:
         if before != after and not (
             before and after and before[-1] == after[-1] and math.prod(before) == before[-1]
         ):
-            raise _Unsuitable(f"{name} changes the shape")
+            raise Unsuitable(f"{name} changes the shape")
         return self._operand(source)
 
     def _binary(self, node: torch.fx.Node, name: str) -> str:
         left, right = (self._operand(one) for one in node.args[:2])
         alpha: Any = node.kwargs.get("alpha", 1)
+        if alpha != 1 and name == "rsub":
+            raise Unsuitable("a subtraction from a multiple")
         if alpha != 1:
-            right = f"({_number(alpha)} * {right})"
+            right = f"({number(alpha)} * {right})"
         if node.kwargs.get("rounding_mode") is not None:
-            raise _Unsuitable("a division that rounds")
-        return _BINARY[name].format(left, right)
+            raise Unsuitable("a division that rounds")
+        return BINARY[name].format(left, right)
 
     def _operand(self, value: Any) -> str:
         if value in self.names:
             return self.names[value]
         if isinstance(value, (bool, int, float)):
-            return _number(value)
-        raise _Unsuitable(f"{value} is no operand")
-
-
-class _Unsuitable(Exception):  # noqa: N818 - it is caught here and becomes a NotPointwise
-    """The graph cannot be one elementwise kernel."""
+            return number(value)
+        raise Unsuitable(f"{value} is no operand")
 
 
 def _shape(node: Any) -> tuple[int, ...] | None:
     value = node.meta.get("val") if hasattr(node, "meta") else None
     return tuple(value.shape) if value is not None and hasattr(value, "shape") else None
-
-
-def _number(value: float) -> str:
-    if isinstance(value, float) and math.isinf(value):
-        return 'float("inf")' if value > 0 else '-float("inf")'
-    return repr(value)
-
-
-def _gelu(writer: _Writer, node: torch.fx.Node) -> str:
-    x = writer._operand(node.args[0])  # noqa: SLF001 - one module
-    if node.kwargs.get("approximate") == "tanh":
-        inner = f"0.7978845608028654 * ({x} + 0.044715 * {x} * {x} * {x})"
-        return f"({x} * tl.sigmoid(2.0 * {inner}))"
-    return f"(0.5 * {x} * (1.0 + tl.erf({x} * 0.7071067811865476)))"
-
-
-def _where(writer: _Writer, node: torch.fx.Node) -> str:
-    parts = ", ".join(writer._operand(one) for one in node.args[:3])  # noqa: SLF001 - one module
-    return f"tl.where({parts})"
-
-
-def _clamp(writer: _Writer, node: torch.fx.Node) -> str:
-    x = writer._operand(node.args[0])  # noqa: SLF001 - one module
-    low, high = (*node.args[1:], None, None)[:2]
-    if low is not None:
-        x = f"tl.maximum({x}, {_number(low)})"  # type: ignore[arg-type]  # a number in the graph
-    return x if high is None else f"tl.minimum({x}, {_number(high)})"  # type: ignore[arg-type]
-
-
-def _power(writer: _Writer, node: torch.fx.Node) -> str:
-    x, exponent = writer._operand(node.args[0]), node.args[1]  # noqa: SLF001 - one module
-    if exponent not in {2, 3, 0.5, -1}:
-        raise _Unsuitable(f"a power of {exponent}")
-    known = {2: "({0} * {0})", 3: "({0} * {0} * {0})", 0.5: "tl.sqrt({0})", -1: "(1.0 / {0})"}
-    return known[exponent].format(x)  # type: ignore[index]  # one of the four
-
-
-_SPECIAL: Final[dict[str, Callable[[_Writer, torch.fx.Node], str]]] = {
-    "gelu": _gelu, "where": _where, "clamp": _clamp, "pow": _power,
-    "clamp_min": lambda w, n: f"tl.maximum({w._operand(n.args[0])}, {w._operand(n.args[1])})",  # noqa: SLF001
-    "clamp_max": lambda w, n: f"tl.minimum({w._operand(n.args[0])}, {w._operand(n.args[1])})",  # noqa: SLF001
-}  # fmt: skip
