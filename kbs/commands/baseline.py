@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,8 @@ def command(
     from kbs_ingest.wiki.examples import load_templates
 
     given = read_dims(dims, free)
+    if output is not None:
+        _can_be_written(output, languages or ("triton", "cuda-cpp"), force=force)
     found = make_baseline(
         load_reference(reference, given),
         load_templates(context.roots),
@@ -68,12 +70,27 @@ def command(
         device="cuda" if torch.cuda.is_available() else "cpu",
     )
     path = output or Path(f"kernel{found.suffix}")
+    _can_be_written(path, (found.language,), force=force)
+    write_whole(path, found.text)
+    _show(context, found, path, _check_command(path, reference, given))
+
+
+def _can_be_written(path: Path, languages: Sequence[str], *, force: bool) -> None:
+    """UsageError for a file that is there, or whose ending is that of no kernel in a language."""
+    from kbs_backends.languages import LANGUAGES
+
+    endings = dict.fromkeys(one for name in languages for one in LANGUAGES[name].suffixes)
+    if path.suffix not in endings:
+        told = f"the name ends with {path.suffix}" if path.suffix else "the name has no ending"
+        wanted = " or ".join(endings)
+        raise UsageError(
+            f"{told}, by which no {' or '.join(languages)} kernel is known", where=str(path),
+            remedy=f"name a file that ends with {wanted}",
+        )  # fmt: skip
     if path.exists() and not force:
         raise UsageError(
             "the file is there already", where=str(path), remedy="name another, or use --force"
         )
-    write_whole(path, found.text)
-    _show(context, found, path, _check_command(path, reference, given))
 
 
 def _check_command(path: Path, reference: Path, dims: Mapping[str, Any]) -> str:
@@ -96,7 +113,8 @@ def _show(context: Context, found: Baseline, path: Path, check: str) -> None:
     click.echo(f"{path}: {found.language}, from {source}")
     if found.match is not None:
         names = ", ".join(f"{role} is {name}" for role, name in found.match.names.items())
-        click.echo(f"  {found.match.op}: {names}")
+        turned = f" ({', '.join(found.match.turned)} transposed)" if found.match.turned else ""
+        click.echo(f"  {found.match.op}: {names}{turned}")
     if context.verbosity > 0:
         for text in found.tried:
             click.echo(f"  not used: {text}")

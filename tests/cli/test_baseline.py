@@ -46,6 +46,45 @@ def test_a_file_that_is_there_is_kept(kbs, ref, tmp_path):
     assert (tmp_path / "k.py").read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    ("name", "more", "wanted"),
+    [
+        ("k", (), ".py or .cu"),
+        ("k.txt", (), ".py or .cu"),
+        ("k.py", ("--language", "cuda-cpp"), ".cu"),
+        ("k.cu", ("--language", "triton"), ".py"),
+    ],
+)
+def test_a_name_by_which_no_kernel_is_known_is_refused(kbs, ref, tmp_path, name, more, wanted):
+    ran = kbs("baseline", str(ref), "-o", str(tmp_path / name), *more)
+    assert ran.code == 2
+    assert f"ends with {wanted}" in ran.err
+    assert not (tmp_path / name).exists()
+
+
+def test_an_ending_of_the_other_language_is_told_once_the_language_is_known(kbs, ref, tmp_path):
+    ran = kbs("baseline", str(ref), "-o", str(tmp_path / "k.cu"))
+    assert ran.code == 2
+    assert "triton" in ran.err
+    assert not (tmp_path / "k.cu").exists()
+
+
+def test_a_transposed_operand_is_told(kbs, tmp_path):
+    path = tmp_path / "ref.py"
+    path.write_text(TURNED)
+    ran = kbs("baseline", str(path), "-o", str(tmp_path / "k.py"))
+    assert "matmul_nt: a is a, b is b, out is out (b transposed)" in ran.out
+
+
+TURNED = """
+import torch
+def setup(M=8, N=40, K=16):
+    return {"inputs": {"a": torch.randn(M, K), "b": torch.randn(N, K).t()}}
+def reference(a, b):
+    return a @ b
+"""
+
+
 def test_what_nothing_fits_is_a_no_with_reasons(kbs, tmp_path):
     (tmp_path / "ref.py").write_text(REFERENCE.replace("torch.softmax(x, -1)", "x.sort(-1)[0]"))
     ran = kbs("baseline", str(tmp_path / "ref.py"), "-o", str(tmp_path / "k.py"))
