@@ -29,7 +29,14 @@ from kbs_backends.tasks.copies import as_buffer, copies
 from kbs_backends.tasks.counting import counted_work, torch_flops
 from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw
 from kbs_backends.tasks.families import declared_family, operations_of, seen_family
+from kbs_backends.tasks.own_meaning import OwnMeaning
 from kbs_backends.tasks.tolerance import chosen, derive, reduction_length
+from kbs_backends.tasks.unwritten import (
+    all_written,
+    fresh_memory_marked,
+    holds_mark,
+    left_alone,
+)
 from kbs_engine.errors import InputError, MeasurementError, UsageError
 from kbs_engine.results import Counted
 from kbs_engine.vocabulary import Dtype, Family
@@ -91,6 +98,7 @@ class BoundReference:
         self._made: dict[str, OutputSpec] = {}
         self._declared: tuple[str, ...] = ()
         self._draws_on_gpu = True
+        self._meaning = OwnMeaning()
 
     def with_dims(self, dims: Dims) -> BoundReference:
         """The same computation bound to other dims."""
@@ -197,7 +205,7 @@ class BoundReference:
 
     def expected(self, inputs: Inputs, dtype: str | None = FP64) -> dict[str, torch.Tensor]:
         """What the outputs must hold, computed on copies."""
-        found = self._run(copies(inputs, wide=dtype == FP64))
+        found = self._run_wide(inputs) if dtype == FP64 else self._run(copies(inputs, wide=False))
         if dtype is None:
             results.same_dtypes(found, inputs, self.where)
         results.no_nan(found, self.where, "these")
@@ -231,11 +239,11 @@ class BoundReference:
         inputs = self.make_inputs(seed, distribution, device)
         specs = self.specs(inputs)
         results.not_empty(specs, self.where)
-        own = self._run(copies(inputs, wide=False))
+        own = self._run_own(inputs)
         results.same_dtypes(own, inputs, self.where)
+        if self._reads is None:  # first: what nobody has written may well hold NaN
+            self._reads = self._read_back(inputs, device)
         results.no_nan(own, self.where, distribution)
-        if self._reads is None:
-            self._reads = self._read_back(inputs)
         expected, source = self._wide_or_own(inputs, own, distribution)
         tight = msgspec.structs.replace(
             tolerance, atol=tolerance.atol * HEADROOM, rtol=tolerance.rtol * HEADROOM
@@ -284,19 +292,40 @@ class BoundReference:
             returned = run_user(self.where, self.function(baseline), inputs)
         return results.collect(returned, inputs, self.output_names, self.where)
 
+    def _run_own(self, inputs: Inputs) -> dict[str, torch.Tensor]:
+        """On copies in its own types; the first time it is watched for what it means by them."""
+        if self._meaning.known:
+            return self._run(copies(inputs, wide=False))
+        with self._meaning.watched():
+            return self._run(copies(inputs, wide=False))
+
+    def _run_wide(self, inputs: Inputs) -> dict[str, torch.Tensor]:
+        """On copies in fp64, with the constants that it has in its own types."""
+        if not self._meaning.known:
+            try:
+                self._run_own(inputs)
+            except (InputError, MeasurementError):
+                self._meaning.nothing()  # it cannot be run in them here: then fp64 is all there is
+        with self._meaning.kept():
+            return self._run(copies(inputs, wide=True))
+
     def _wide_or_own(
         self, inputs: Inputs, own: Mapping[str, Any], distribution: str
     ) -> tuple[dict[str, Any], str]:
         """The fp64 expectation where the reference can be run in it."""
         try:
-            wide = self._run(copies(inputs, wide=True))
+            wide = self._run_wide(inputs)
         except (InputError, MeasurementError):
             return dict(own), "own dtype"
         results.no_nan(wide, self.where, distribution)
         return wide, FP64
 
-    def _read_back(self, inputs: Inputs) -> tuple[str, ...]:
-        """Outputs whose result changes with what stood in their buffer before."""
+    def _read_back(self, inputs: Inputs, device: str) -> tuple[str, ...]:
+        """Outputs whose result changes with what stood in their buffer before.
+
+        Raises:
+            InputError: Nothing stood there, and elements are left as they were.
+        """
         import torch
 
         changed = []
@@ -305,9 +334,19 @@ class BoundReference:
             again[name].fill_(1)
             first = copies(inputs, wide=False)
             first[name].fill_(0)
-            if not torch.equal(self._run(again)[name], self._run(first)[name]):
+            over_ones, over_zeros = self._run(again)[name], self._run(first)[name]
+            if not torch.equal(over_ones, over_zeros):
                 changed.append(name)
+                self._every_element(name, inputs, left_alone(over_zeros, over_ones), device)
         return tuple(changed)
+
+    def _every_element(self, name: str, inputs: Inputs, alone: Any, device: str) -> None:
+        """InputError where what is left alone is memory that setup() has not written."""
+        if bool(alone.any()):
+            with fresh_memory_marked():
+                marked = self.make_inputs(0, "setup", device)[name]
+            unwritten = alone & holds_mark(marked) & ~holds_mark(inputs[name])
+            all_written(name, unwritten, self.where)
 
     def _drawn_there(self, seed: int, device: str) -> Inputs:
         """``_drawn``, where what setup() makes on no device in particular is made on a GPU.
