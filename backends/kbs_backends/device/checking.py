@@ -10,6 +10,7 @@ from typing import Any
 from kbs_backends.device.arena import same_bits
 from kbs_backends.device.calls import ArmState, Caller
 from kbs_backends.device.context import Bench, seconds_since
+from kbs_backends.device.interpreted import MISCOMPUTED, doubt
 from kbs_backends.device.refusal import Refusal
 from kbs_backends.device.task import LoadedTask
 from kbs_backends.device.whose_work import note, whose_work
@@ -36,7 +37,7 @@ def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
             stack.callback(bench.end, state)
             caller = Caller(bench.side, task, bench.off)
             bench.fill(state, job.source, task, artifacts)
-            _rounds(bench, task, caller, state, job.rounds, rounds)
+            state.notes += _rounds(bench, task, caller, state, job.rounds, rounds)
             library = artifacts.get(job.source.sha256)
             work = whose_work(task, caller, state, job.source, library, bench.off)
             finish(bench, caller, state)
@@ -44,6 +45,8 @@ def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
             notes = (*state.notes, *filter(None, (note(work),)))
     except Refusal as refusal:
         reason, detail = refusal.code, refusal.detail
+        if reason in MISCOMPUTED:
+            detail = "\n".join(filter(None, (detail, doubt(bench, job.source, task))))
     return Checked(
         passed=reason is None,
         reason=reason,
@@ -60,14 +63,15 @@ def check(bench: Bench, job: Check, artifacts: Mapping[str, str]) -> Checked:
 
 def refuse_degenerate(bench: Bench, task: LoadedTask) -> None:
     """Refusal when a kernel that does nothing useful would pass this task."""
-    from kbs_backends.tasks import degenerate
+    from kbs_backends.tasks import degenerate, infinities
 
     if "task_dummies" in bench.off:
         task.prepared("setup")  # still tells which outputs the reference reads
         return
     passing = degenerate(task.reference, task.tolerance, _seed(), task.device)
     if passing:
-        raise Refusal("task_degenerate", f"the dummy '{passing}' passes")
+        cause = infinities(task.reference, _seed(), task.device)
+        raise Refusal("task_degenerate", f"the dummy '{passing}' passes{cause and f': {cause}'}")
 
 
 def finish(bench: Bench, caller: Caller, state: ArmState) -> None:
@@ -88,14 +92,18 @@ def _rounds(
     state: ArmState,
     count: int,
     rounds: list[Round],
-) -> None:
+) -> list[str]:
+    """Judge ``count`` rounds; which distributions never could judge, in words."""
     unusable = 0
+    never: dict[str, str] = {}
+    judged = set()
     distributions = _distributions(bench)
     while len(rounds) < count:
         distribution = next(distributions) if unusable < MOST_UNUSABLE else "setup"
         values, made = task.prepared(distribution)
         if not made.usable:
             unusable += 1
+            never.setdefault(distribution, made.why_not)
             if distribution == "setup" and unusable > 2 * MOST_UNUSABLE:
                 raise InputError(
                     f"the reference in its own data type misses the tolerance: {made.why_not}",
@@ -104,6 +112,7 @@ def _rounds(
                 )
             continue
         unusable = 0
+        judged.add(distribution)
         try:
             facts = caller.call(state, values)
         except Refusal:
@@ -123,6 +132,11 @@ def _rounds(
         )
         if len(rounds) == count and "repeat_bits" not in bench.off:
             _again(caller, state, values)
+    return [
+        f"'{name}' inputs never judged the kernel: {why}"
+        for name, why in never.items()
+        if name not in judged
+    ]
 
 
 def _again(caller: Caller, state: ArmState, values: Any) -> None:

@@ -14,7 +14,7 @@ from kbs_backends.tasks.base import (
 )
 from kbs_backends.tasks.comparing import compare, holds
 from kbs_backends.tasks.distributions import DISTRIBUTIONS
-from kbs_backends.tasks.dummies import degenerate, dummies
+from kbs_backends.tasks.dummies import degenerate, dummies, infinities
 from kbs_backends.tasks.poison import POISONS, digest, poison
 from kbs_backends.tasks.reference import load_reference
 
@@ -32,6 +32,7 @@ __all__ = [
     "digest",
     "dummies",
     "holds",
+    "infinities",
     "load_reference",
     "poison",
 ]

@@ -70,6 +70,17 @@ def degenerate(reference: Reference, tolerance: Tolerance, seed: int, device: st
     return None
 
 
+def infinities(reference: Reference, seed: int, device: str) -> str:
+    """In how many elements the reference gives infinities; empty where in none."""
+    found = reference.expected(reference.make_inputs(seed, device=device), None)
+    told = [
+        f"{count} of {value.numel()} elements of {name}"
+        for name, value in found.items()
+        if (count := int(value.isinf().sum()))
+    ]
+    return f"the reference gives infinities in {', '.join(told)}" if told else ""
+
+
 def _passes(outputs: dict[str, Any], prepared: PreparedRound) -> bool:
     return compare(outputs, prepared.expected, prepared.specs, prepared.tolerance).ok
 
