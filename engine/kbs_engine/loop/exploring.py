@@ -231,13 +231,15 @@ def check_branches(ledger: Ledger, number: int, tried: Sequence[Tried]) -> Steps
 
 
 def write_branches(ledger: Ledger, number: int, tried: Sequence[Tried]) -> Steps:
-    """Each branch's kernel, bench.json, static.json and stderr.txt."""
+    """Each branch's kernel, bench.json, static.json and stderr.txt.
+
+    A branch that could not be written has the text as it was offered: no less is known of it
+    than of one that does not compile.
+    """
     for branch in tried:
         folder = f"v{number}/branches/{branch.name}"
-        if branch.source is None:
-            yield put(f"{folder}/stderr.txt", f"could not be written: {branch.fault}\n")
-            continue
-        yield PutBlob(path=f"{folder}/{ledger.settings.kernel_file}", sha256=branch.source.sha256)
+        text = branch.source or branch.offered.source
+        yield PutBlob(path=f"{folder}/{ledger.settings.kernel_file}", sha256=text.sha256)
         yield put(f"{folder}/bench.json", bench_of_branch(ledger, number, branch))
         yield put(f"{folder}/static.json", static_of(ledger, branch))
         yield put(f"{folder}/stderr.txt", _stderr(branch))
@@ -245,17 +247,17 @@ def write_branches(ledger: Ledger, number: int, tried: Sequence[Tried]) -> Steps
 
 def bench_of_branch(ledger: Ledger, number: int, branch: Tried) -> Bench:
     """bench.json of a branch."""
-    source = branch.source
+    source = branch.source or branch.offered.source
     bench = build_bench(
         version=number,
         name=branch.name,
-        source_sha256=source.sha256 if source else "",
+        source_sha256=source.sha256,
         checks=[branch.check] if branch.check else [],
         blocks=branch.blocks,
         settings=ledger.settings.timing,
         noise=ledger.settings.noise,
         tunables=branch.tunables,
-        switches=source.switches if source else {},
+        switches=source.switches,
     )
     return claims_judged(bench, ledger.settings.noise)
 
@@ -263,10 +265,9 @@ def bench_of_branch(ledger: Ledger, number: int, branch: Tried) -> Bench:
 def static_of(ledger: Ledger, branch: Tried) -> Static:
     """static.json of a branch: what the compiler says, and why it was dropped."""
     compiled, row = branch.compiled, branch.screened
-    source = branch.source
     return Static(
         name=branch.name,
-        source_sha256=source.sha256 if source else "",
+        source_sha256=(branch.source or branch.offered.source).sha256,
         arch=ledger.arch,
         compiled=bool(compiled and compiled.ok),
         compiler=compiled.compiler if compiled else "",
@@ -278,6 +279,8 @@ def static_of(ledger: Ledger, branch: Tried) -> Static:
 
 
 def _stderr(branch: Tried) -> str:
+    if branch.source is None:
+        return f"could not be written: {branch.fault}\n"
     parts = [result.stderr for result in (branch.compile_result, branch.check) if result]
     return "\n".join(part for part in (*parts, branch.fault) if part) + "\n"
 
