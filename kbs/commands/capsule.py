@@ -22,6 +22,7 @@ def command(context: Context, *, run: Path, output: Path | None) -> None:
     """Pack v0, the champion, the reference, the settings and the claim of RUN into one file.
 
     `kbs replicate` times them again on another machine. One run gives the same bytes each time.
+    Exit 1 where the run does not prove the claim: what was edited after it was measured is told.
     """
     from kbs.experience.options import lore_of
     from kbs_engine.durable import write_whole
@@ -30,7 +31,7 @@ def command(context: Context, *, run: Path, output: Path | None) -> None:
     from kbs_engine.run import RunFolder
     from kbs_ingest.experience.query import outcomes_of_run
 
-    with RunFolder.open(run) as folder:
+    with RunFolder.open(run.resolve(), home=context.home) as folder:
         state = folder.state()
         targets = outcomes_of_run(context.home, lore_of(context), state.run_id)
         manifest, files = capsule_of_run(folder, targets=targets, kbs_version=__version__)

@@ -12,18 +12,23 @@ from concurrent.futures import Future
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbs.cli import cli
 from kbs.experience.replicating import replicate
 from kbs_engine.blobs import BlobStore
-from kbs_engine.errors import InputError, MeasurementError, RefusedError
+from kbs_engine.errors import InputError, KbsError, MeasurementError, RefusedError
 from kbs_engine.experience.capsule import MANIFEST, Capsule, Claim, pack, unpack
 from kbs_engine.experience.packing import capsule_of_run
-from kbs_engine.jobs import Provenance, Result, SourceRef, Task, TimingSettings
+from kbs_engine.jobs import Check, Provenance, Result, SourceRef, Task, Time, TimingSettings
 from kbs_engine.results import ArmTimes, Checked, Machine, Round, Timed
 from kbs_engine.run import RunFolder
-from kbs_engine.run.records import VersionEntry, with_version
+from kbs_engine.run.benches import build_bench
+from kbs_engine.run.files import as_json
+from kbs_engine.run.measured import Bench
+from kbs_engine.run.records import with_version
 from kbs_ingest.experience import Lore
 from tests.run import texts
 from tests.run.folder import Builder
@@ -37,15 +42,6 @@ def sha(name):
 
 def source(name):
     return SourceRef(sha256=sha(name), language="triton", name="kernel.py")
-
-
-CAPSULE = Capsule(
-    run="r1", version=2, language="triton", kernel="softmax", chip="h100_sxm", arch="sm_90a",
-    task=Task(reference_sha256=sha("ref.py"), dims={"n": 64}), timing=TimingSettings(trials=11),
-    v0=source("v0/kernel.py"), champion=source("v2/kernel.py"),
-    claim=Claim(ratio=2.0, low=1.9, high=2.1), targets=("t" * 64,),
-    files={name: sha(name) for name in FILES},
-)  # fmt: skip
 
 
 class FakeDevice:
@@ -84,6 +80,35 @@ class FakeDevice:
                                  process=tuple(pairs), position=tuple(position),
                                  reason=self.refused.get(arm.sha256)))  # fmt: skip
         return Timed(arms=tuple(arms), timer="cuda_event")
+
+
+TASK = Task(reference_sha256=sha("ref.py"), dims={"n": 64})
+TIMING = TimingSettings(trials=11)
+
+
+def bench_of(champion, v0, task=TASK, timing=TIMING):
+    """bench.json of a champion twice as fast as v0, from the answers of the device above."""
+    device = FakeDevice()
+    device.times = {champion.sha256: 100.0, v0.sha256: 200.0}
+    check = device.submit(Check(source=champion, task=task)).result()
+    time = device.submit(Time(arms=(champion, v0), task=task, settings=timing)).result()
+    return build_bench(version=2, name="champion", source_sha256=champion.sha256, checks=[check],
+                       blocks=[time], settings=timing, noise=0.02)  # fmt: skip
+
+
+def claim_of(bench):
+    (row,) = bench.comparisons
+    return Claim(ratio=row.ratio, low=row.low, high=row.high)
+
+
+BENCH = bench_of(source("v2/kernel.py"), source("v0/kernel.py"))
+FILES["v2/bench.json"] = as_json(BENCH)
+CLAIM = claim_of(BENCH)
+CAPSULE = Capsule(
+    run="r1", version=2, language="triton", kernel="softmax", chip="h100_sxm", arch="sm_90a",
+    task=TASK, timing=TIMING, v0=source("v0/kernel.py"), champion=source("v2/kernel.py"),
+    claim=CLAIM, targets=("t" * 64,), files={name: sha(name) for name in FILES},
+)  # fmt: skip
 
 
 def again(tmp_path, device, **options):
@@ -149,7 +174,11 @@ def test_a_claim_that_holds_is_replicated(tmp_path):
     assert found.verdict == "replicated"
     assert found.ratio == pytest.approx(2.0, rel=0.02)
     assert found.low <= found.ratio <= found.high
-    assert (found.machine, found.device, found.claimed) == ("GPU-7", "cuda", (2.0, 1.9, 2.1))
+    assert (found.machine, found.device, found.claimed) == (
+        "GPU-7",
+        "cuda",
+        (CLAIM.ratio, CLAIM.low, CLAIM.high),
+    )
     assert found.targets == CAPSULE.targets
     assert found.versions == {"triton": "3.9"}
 
@@ -191,16 +220,21 @@ def test_a_job_that_cannot_be_carried_out_records_nothing(tmp_path):
 
 @pytest.fixture
 def run(tmp_path):
-    """A run with two versions, the second of which is told to be twice as fast."""
+    """A run with two versions, the second of which is faster."""
     builder = Builder(tmp_path / "run", home=tmp_path / "home")
     builder.version(0)
     builder.passed(0)
     builder.version(1)
     folder = builder.run
     state = folder.state()
-    best = VersionEntry(version=1, speedup_v0=2.0, speedup_v0_low=1.9, speedup_v0_high=2.1,
-                        median_ns=100.0, methods=("split_k",))  # fmt: skip
-    folder.save_state(msgspec.structs.replace(with_version(state, best), best_version=1))
+    bench = folder.read(folder.version(1).bench, Bench)
+    row = bench.comparison(bench.source_sha256, state.baseline_sha256)
+    best = msgspec.structs.replace(state.version(1), speedup_v0=row.ratio,
+                                   speedup_v0_low=row.low, speedup_v0_high=row.high)  # fmt: skip
+    own = bench.own().median_ns
+    folder.save_state(
+        msgspec.structs.replace(with_version(state, best), best_version=1, best_ns=own)
+    )
     builder.close()
     return tmp_path / "run"
 
@@ -209,12 +243,103 @@ def test_a_run_is_packed_with_its_claim(run, kbs, tmp_path):
     one, two = tmp_path / "one.zip", tmp_path / "two.zip"
     ran = kbs("--json", "capsule", run, "--output", one, at=tmp_path / "home")
     assert ran.code == 0, ran.err
-    assert ran.json["claim"] == {"ratio": 2.0, "low": 1.9, "high": 2.1}
+    entry = json.loads((run / "state.json").read_text())["versions"][1]
+    names = {"ratio": "speedup_v0", "low": "speedup_v0_low", "high": "speedup_v0_high"}
+    assert ran.json["claim"] == {key: entry[name] for key, name in names.items()}
     assert kbs("capsule", run, "--output", two, at=tmp_path / "home").code == 0
     assert one.read_bytes() == two.read_bytes()
     opened = unpack(one.read_bytes(), "one")
-    assert opened.manifest.methods == ("split_k",)
+    assert opened.manifest.methods == ("vectorized_access",)
     assert (run / "v1" / "kernel.py").read_bytes() in opened.files.values()
+
+
+def failure(folder, *arguments):
+    """What a command ends with, on a home of its own."""
+    ran = CliRunner().invoke(cli, ["--home", str(folder / "none"), *map(str, arguments)])
+    assert isinstance(ran.exception, KbsError), ran.output
+    return ran.exception
+
+
+def _state(run, **fields):
+    state = json.loads((run / "state.json").read_text())
+    state["versions"][1].update(fields)
+    (run / "state.json").write_text(json.dumps(state))
+
+
+def _sample(run):
+    bench = json.loads((run / "v1/bench.json").read_text())
+    bench["blocks"][0]["value"]["arms"][0]["samples_ns"][0] = 1.0
+    (run / "v1/bench.json").write_text(json.dumps(bench))
+
+
+def _dims(run):
+    state = json.loads((run / "state.json").read_text())
+    state["settings"]["dims"] = {"n": 8}
+    (run / "state.json").write_text(json.dumps(state))
+
+
+@pytest.mark.parametrize(
+    ("tamper", "told"),
+    [
+        (lambda run: (run / "v1/kernel.py").write_text("x = 1\n"), "v1/kernel.py: was changed"),
+        (lambda run: (run / "v0/kernel.py").write_text("x = 1\n"), "v0/kernel.py: was changed"),
+        (lambda run: (run / "ref.py").write_text("x = 1\n"), "ref.py: was changed"),
+        (lambda run: (run / "v1/kernel.py").unlink(), "v1/kernel.py: was written in this run"),
+        (lambda run: (run / "v1/bench.json").unlink(), "v1/bench.json: was written in this run"),
+        (lambda run: _state(run, speedup_v0=99.0), "speedup_v0 of v1 is 99"),
+        (lambda run: _state(run, speedup_v0_low=98.0), "speedup_v0_low of v1 is 98"),
+        (lambda run: _state(run, speedup_v0_high=100.0), "speedup_v0_high of v1 is 100"),
+        (lambda run: _state(run, median_ns=1.0), "median_ns of v1 is 1"),
+        (_sample, "raw time samples were changed"),
+        (_dims, "dims of epoch 0 is not what the journal recorded"),
+        (lambda run: (run / "events.jsonl").unlink(), "journal"),
+    ],
+)
+def test_nothing_that_was_edited_is_packed(run, tmp_path, tamper, told):
+    copied = tmp_path / "copied"  # another place: no home folder knows its journal
+    shutil.copytree(run, copied)
+    tamper(copied)
+    refused = failure(tmp_path, "capsule", copied, "--output", tmp_path / "c.zip")
+    assert refused.exit_code == 1
+    assert "does not prove its claim" in refused.message
+    assert told in refused.message
+    assert not (tmp_path / "c.zip").exists()
+
+
+def _repacked(files=(), **fields):
+    """The capsule with other content, hashes of the manifest included."""
+    held = {**FILES, **dict(files)}
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in held.items()}
+    return pack(msgspec.structs.replace(CAPSULE, files=hashes, **fields), held)
+
+
+OTHER = msgspec.structs.replace(CAPSULE.champion, sha256=hashlib.sha256(b"# v3\n").hexdigest())
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (lambda: _repacked(claim=Claim(ratio=99.0, low=98.0, high=100.0)), "samples give 2"),
+        (lambda: _repacked(claim=msgspec.structs.replace(CLAIM, low=1.0)), "a low end of 1;"),
+        (lambda: _repacked(claim=msgspec.structs.replace(CLAIM, high=9.0)), "a high end of 9;"),
+        (lambda: _repacked({"v2/kernel.py": b"# v3\n"}, champion=OTHER), "another kernel than"),
+        (lambda: _repacked(champion=CAPSULE.v0, v0=CAPSULE.champion), "v0 is another file"),
+        (lambda: _repacked(timing=TimingSettings(trials=12)), "other settings"),
+        (lambda: _repacked({"v2/bench.json": b"{}"}), "bench.json cannot be read"),
+        (lambda: _repacked({"v2/bench.json": as_json(
+            msgspec.structs.replace(BENCH, checks=()))}), "did not pass: not_checked"),
+        (lambda: _repacked({"v2/bench.json": as_json(
+            msgspec.structs.replace(BENCH, blocks=()))}), "never timed"),
+        (lambda: _repacked(version=3), "v3 is another file"),
+    ],
+)  # fmt: skip
+def test_a_capsule_whose_parts_do_not_agree_is_not_replicated(tmp_path, data, told):
+    path = tmp_path / "c.zip"
+    path.write_bytes(data())
+    refused = failure(tmp_path, "replicate", path, "--device", "host")
+    assert refused.exit_code == 2
+    assert "its parts do not agree" in refused.message
+    assert told in refused.message
 
 
 def test_a_run_that_found_nothing_faster_has_no_claim(tmp_path):
@@ -252,10 +377,14 @@ def test_a_host_measures_a_capsule_and_what_it_says_counts_for_nothing(kbs, home
         SourceRef(sha256=shas[name], language="triton", name="kernel.py")
         for name in ("v0/kernel.py", "v1/kernel.py")
     )
+    task = Task(reference_sha256=shas["ref.py"], dims={"n": 4096}, setup=v0)
+    timing = TimingSettings(method="host_time", trials=8, warmup_ms=1.0)
+    bench = msgspec.structs.replace(bench_of(champion, v0, task, timing), version=1)
+    files["v1/bench.json"] = as_json(bench)
+    shas["v1/bench.json"] = hashlib.sha256(files["v1/bench.json"]).hexdigest()
     manifest = msgspec.structs.replace(
-        CAPSULE, files=shas, v0=v0, champion=champion, check_rounds=5, process_pairs=1,
-        task=Task(reference_sha256=shas["ref.py"], dims={"n": 4096}, setup=v0),
-        timing=TimingSettings(method="host_time", trials=8, warmup_ms=1.0),
+        CAPSULE, files=shas, version=1, v0=v0, champion=champion, check_rounds=5,
+        process_pairs=1, task=task, timing=timing, claim=claim_of(bench),
     )  # fmt: skip
     path = tmp_path / "claim.zip"
     path.write_bytes(pack(manifest, files))

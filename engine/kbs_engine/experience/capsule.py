@@ -1,4 +1,4 @@
-"""A capsule: the two kernels of a claim, their reference and settings, in one file.
+"""A capsule: the two kernels of a claim, what was measured of them, their reference and settings.
 
 A zip archive with ``manifest.json`` first and the files that it names by hash; stored without
 compression and without dates, so that one run packed twice gives the same bytes. Nothing of it
@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from kbs_engine.errors import InputError
+from kbs_engine.experience.agreement import disagreement
 from kbs_engine.jobs import SourceRef, Task, TimingSettings
 from kbs_engine.vocabulary import Family, Language
 
@@ -96,7 +97,8 @@ def unpack(data: bytes, where: str) -> Opened:
     """Read a capsule.
 
     Raises:
-        InputError: It is damaged, altered, too large or of a newer kbs.
+        InputError: It is damaged, altered, too large or of a newer kbs, or its parts do not
+            agree: kernels, what was measured of them, and the claim.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -112,6 +114,9 @@ def unpack(data: bytes, where: str) -> Opened:
     wanted = (manifest.v0.sha256, manifest.champion.sha256, manifest.task.reference_sha256)
     if not all(sha256 in files for sha256 in wanted):
         raise _bad("a kernel or the reference is missing", where)
+    fault = disagreement(manifest, named)
+    if fault:
+        raise _bad(f"its parts do not agree: {fault}", where)
     return Opened(_sha256(text), manifest, files)
 
 

@@ -9,10 +9,13 @@ from pathlib import Path
 import msgspec
 
 from kbs_engine.errors import RefusedError
+from kbs_engine.experience.agreement import bench_name
 from kbs_engine.experience.capsule import Capsule, Claim
+from kbs_engine.gate import check_evidence
 from kbs_engine.jobs import SourceRef, Task
 from kbs_engine.run import RunFolder
 from kbs_engine.run.files import read_bytes
+from kbs_engine.run.judged import MethodsFile
 from kbs_engine.run.records import Bench, State, VersionEntry
 
 
@@ -23,7 +26,8 @@ def capsule_of_run(
 
     Raises:
         InputError: A file of the run is missing or unreadable.
-        RefusedError: Nothing faster than v0 was found, so that there is no claim.
+        RefusedError: Nothing faster than v0 was found, so that there is no claim; or the run
+            does not prove it: the gate's rules on what was measured are asked again.
     """
     state = run.state()
     entry = state.version(state.best_version)
@@ -33,11 +37,13 @@ def capsule_of_run(
             where=str(run.root),
             remedy="pack a run whose `kbs loop status` says improved",
         )
+    _prove(run, entry)
     suffix = state.settings.kernel_suffix
     files = {
         "ref.py": read_bytes(run.paths.reference),
         f"v0/kernel{suffix}": read_bytes(run.kernel_path(0)),
         f"v{entry.version}/kernel{suffix}": read_bytes(run.kernel_path(entry.version)),
+        bench_name(entry.version): read_bytes(run.version(entry.version).bench),
     }
     v0 = _source(run, state, 0, files[f"v0/kernel{suffix}"])
     manifest = Capsule(
@@ -56,11 +62,29 @@ def capsule_of_run(
         v0=v0,
         champion=_source(run, state, entry.version, files[f"v{entry.version}/kernel{suffix}"]),
         claim=_claim(state, entry),
-        methods=entry.methods,
+        methods=_methods(run, entry),
         targets=tuple(sorted(targets)),
         files={name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
     )
     return manifest, files
+
+
+def _prove(run: RunFolder, entry: VersionEntry) -> None:
+    """RefusedError unless v0 and the best version stand as they were measured."""
+    refusals = check_evidence(run, tuple(sorted({0, entry.version})))
+    if refusals:
+        told = "\n".join(map(str, refusals))
+        raise RefusedError(
+            f"the run does not prove its claim:\n{told}",
+            where=str(run.root),
+            remedy="mend what it names; only what was measured is packed",
+        )
+
+
+def _methods(run: RunFolder, entry: VersionEntry) -> tuple[str, ...]:
+    """The methods of a version, from the file whose hash the journal holds."""
+    held = run.read(run.version(entry.version).methods, MethodsFile)
+    return tuple(row.method for row in held.methods)
 
 
 def _task(state: State, reference: bytes, v0: SourceRef) -> Task:

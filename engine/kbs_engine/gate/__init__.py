@@ -1,6 +1,6 @@
 """The gate: rules that a version must keep before the next one may begin (docs/gate.md)."""
 
-from kbs_engine.gate.check import check_version, parse_version, pass_version
+from kbs_engine.gate.check import check_evidence, check_version, parse_version, pass_version
 from kbs_engine.gate.refusal import CitationFault, Inspectors, Refusal, Rule
 from kbs_engine.gate.registry import RULES
 
@@ -10,6 +10,7 @@ __all__ = [
     "Inspectors",
     "Refusal",
     "Rule",
+    "check_evidence",
     "check_version",
     "parse_version",
     "pass_version",

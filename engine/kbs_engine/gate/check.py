@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.gate.context import GateContext
@@ -39,6 +40,29 @@ def check_version(
         again = tuple(rule for rule in RULES.values() if rule.every)
         for number in earlier:
             refusals.extend(_ask(context.at(number), again))
+    return tuple(dict.fromkeys(refusals))
+
+
+EVIDENCE: Final = (
+    "journal_chain", "unedited", "correctness", "raw_samples", "numbers", "claims", "same_source",
+    "fixed_settings", "state_numbers",
+)  # fmt: skip
+"""Rules that a measured version keeps at any time, whether or not it is its turn."""
+
+
+def check_evidence(run: RunFolder, versions: Sequence[int]) -> tuple[Refusal, ...]:
+    """Why what stands of ``versions`` does not prove what the run says of them; empty when it does.
+
+    Every number is computed again from raw samples, and those are held to the journal.
+
+    Raises:
+        InputError: state.json cannot be read.
+    """
+    context: GateContext | None = None
+    refusals: list[Refusal] = []
+    for number in versions:
+        context = GateContext(run, number) if context is None else context.at(number)
+        refusals.extend(_ask(context, tuple(RULES[name] for name in EVIDENCE)))
     return tuple(dict.fromkeys(refusals))
 
 

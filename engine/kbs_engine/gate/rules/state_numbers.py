@@ -121,17 +121,24 @@ def _experiments(context: GateContext) -> Iterator[Refusal]:
 
 
 def _speedup(context: GateContext) -> Iterator[Refusal]:
-    """A speedup over v0 is the comparison with v0 that stands in bench.json, where one does."""
+    """A speedup over v0 and its interval are the comparison with v0 that stands in bench.json."""
     bench, entry = context.version.bench, context.state.version(context.number)
-    if bench is None or entry is None or entry.speedup_v0 is None or context.number == 0:
+    if bench is None or entry is None or context.number == 0:
         return
     row = bench.comparison(bench.source_sha256, context.state.baseline_sha256)
-    if row is not None and not _close(entry.speedup_v0, row.ratio):
+    stated = (
+        ("speedup_v0", entry.speedup_v0, row and row.ratio),
+        ("speedup_v0_low", entry.speedup_v0_low, row and row.low),
+        ("speedup_v0_high", entry.speedup_v0_high, row and row.high),
+    )
+    for name, one, two in stated:
+        if one is None or (two is not None and _close(one, two)):
+            continue
         yield context.refuse(
             "state_numbers",
             context.run.paths.state,
-            f"speedup_v0 of v{context.number} is {entry.speedup_v0:.6g}; bench.json has "
-            f"{row.ratio:.6g}",
+            f"{name} of v{context.number} is {one:.6g}; bench.json has "
+            + ("no comparison with v0" if two is None else f"{two:.6g}"),
             _RESUME,
         )
 
