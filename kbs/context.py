@@ -76,6 +76,19 @@ def _same_roots(store: Store, roots: tuple[Path, ...], home: Path) -> None:
         )
 
 
+def _check_numbers(options: dict[str, Any]) -> None:
+    """UsageError for a number that no record can hold, whatever option it was given to."""
+    from kbs_engine.numerals import shortened, storable
+
+    for name, value in options.items():
+        if not storable(value):
+            raise UsageError(
+                f"{shortened(value)} is no number that can be used",
+                where=f"--{name.replace('_', '-')}",
+                remedy="give a number of at most 64 bits, neither infinite nor nan",
+            )
+
+
 def pass_context(function: F) -> F:
     """Give a command its ``Context``, and the options that may stand after its name too."""
 
@@ -90,6 +103,7 @@ def pass_context(function: F) -> F:
         context.wikis = (*context.wikis, *wikis)
         if verbose or quiet:
             context.verbosity = -1 if quiet else verbose
+        _check_numbers(kwargs)
         return function(context, *args, **kwargs)
 
     wrapped: Any = update_wrapper(wrapper, function)

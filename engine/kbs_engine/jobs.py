@@ -7,7 +7,8 @@ can be replayed where there is none.
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Literal
+import math
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -58,6 +59,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     reference has no setup() of its own; pinned here so that no candidate decides it."""
 
 
+LEAST_SAMPLES: Final = 3
+"""Calls that must remain of an arm in each process: fewer say nothing about two clocks."""
+
+
 class TimingSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How calls are timed (docs/measuring.md)."""
 
@@ -69,10 +74,18 @@ class TimingSettings(msgspec.Struct, frozen=True, kw_only=True):
     prewarm_calls: int = 1
 
     def __post_init__(self) -> None:
-        """At least one sample must remain."""
-        if self.trials - self.discard_first < 1 or min(self.warmup_calls, self.prewarm_calls) < 0:
-            msg = f"{self.trials} trials less {self.discard_first} discarded leave no sample"
+        """Samples enough for the second clock must remain."""
+        least = LEAST_SAMPLES + max(self.discard_first, 0)
+        if self.trials < least:
+            msg = (
+                f"{self.trials} trials, {self.discard_first} of them discarded, are too few: at "
+                f"least {least}, for two clocks are compared over {LEAST_SAMPLES} calls"
+            )
             raise ValueError(msg)
+        for name in ("discard_first", "warmup_calls", "prewarm_calls", "warmup_ms"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise ValueError(f"{name} is at least 0, got {value}")
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):

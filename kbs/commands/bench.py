@@ -85,8 +85,7 @@ def command(context: Context, *, kernel: Path, output_dir: Path | None, **option
 
 
 def _settings(options: dict[str, Any]) -> Any:
-    from kbs_engine.errors import UsageError
-    from kbs_engine.jobs import TimingSettings
+    from kbs.measuring.options import timing_settings
 
     fields = {
         "method": options.pop("timing_method"),
@@ -96,12 +95,7 @@ def _settings(options: dict[str, Any]) -> Any:
         "discard_first": options.pop("discard_first"),
         "prewarm_calls": options.pop("prewarm_calls"),
     }
-    try:
-        return TimingSettings(**fields)
-    except ValueError as problem:
-        raise UsageError(
-            str(problem), where="--num-trials", remedy="give more trials, or discard fewer"
-        ) from problem
+    return timing_settings("--num-trials", **fields)
 
 
 def _write(done: Benched, folder: Path) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.experience import Record
 from kbs_engine.experience.legacy import method_slug
+from kbs_engine.numerals import read_integer, shortened, storable
 from kbs_engine.outcomes import Outcome, dims_class
 from kbs_engine.vocabulary import VERDICTS
 from kbs_ingest.experience import Lore
@@ -168,10 +169,21 @@ def _hash(path: Path) -> str:
 
 def json_object(text: str, option: str) -> dict[str, Any]:
     """``{"M": 64}`` or ``M=64,N=4096`` as a mapping; UsageError for anything else."""
+    found = _json_object(text, option)
+    for name, value in found.items():
+        if not storable(value):
+            raise UsageError(
+                f"{option} {name} is no number that can be used: {shortened(value)}",
+                remedy="give a number of at most 64 bits, neither infinite nor nan",
+            )
+    return found
+
+
+def _json_object(text: str, option: str) -> dict[str, Any]:
     if text.lstrip().startswith("{"):
         try:
-            value = json.loads(text)
-        except ValueError as problem:
+            value = json.loads(text, parse_int=read_integer)
+        except (ValueError, RecursionError) as problem:
             raise UsageError(
                 f"{option} is no JSON: {problem}", remedy="quote it for the shell"
             ) from (problem)
@@ -189,8 +201,8 @@ def json_object(text: str, option: str) -> dict[str, Any]:
 
 
 def _scalar(text: str) -> int | float | bool | str:
-    if re.fullmatch(r"[-+]?\d+", text):
-        return int(text)
+    if re.fullmatch(r"[-+]?\d+", text, re.ASCII):
+        return read_integer(text)
     if re.fullmatch(r"[-+]?(\d+\.\d*|\.?\d+)([eE][-+]?\d+)?", text):
         return float(text)
     return text == "true" if text in ("true", "false") else text

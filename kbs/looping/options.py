@@ -10,8 +10,8 @@ import click
 
 from kbs.context import Context
 from kbs.looping.beginning import RunOptions
+from kbs.measuring.options import timing_settings
 from kbs.subjects import FiniteRange
-from kbs_engine.jobs import TimingSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ON_OFF = click.Choice(["on", "off"])
@@ -65,7 +65,7 @@ def _measuring() -> tuple[Any, ...]:
                      help="Metrics kept per axis."),
         click.option("--warmup", type=click.IntRange(0), default=5, show_default=True,
                      help="Untimed calls before timing."),
-        click.option("--trials", type=click.IntRange(2), default=100, show_default=True,
+        click.option("--trials", type=click.IntRange(1), default=100, show_default=True,
                      help="Timed calls."),
         click.option("--timing-method", type=click.Choice(["cuda_event", "host_time"]),
                      default="cuda_event", show_default=True,
@@ -104,7 +104,8 @@ def take_run(context: Context, options: dict[str, Any]) -> tuple[RunOptions, Pat
     """The run's options out of a command's keyword arguments, and where to record."""
     record = options.pop("record")
     baselines = _baselines(options.pop("baselines"))
-    timing = TimingSettings(
+    timing = timing_settings(
+        "--trials",
         method=options.pop("timing_method"),
         warmup_calls=options.pop("warmup"),
         trials=options.pop("trials"),

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from kbs_engine.errors import UsageError
+from kbs_engine.numerals import read_integer, shortened, storable
 
 Dim = int | float | str | bool
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,6 +80,11 @@ def _pairs(text: str) -> dict[str, Dim]:
 
 
 def _add(found: dict[str, Dim], name: str, value: Dim) -> None:
+    if not storable(value):
+        raise UsageError(
+            f"{name} is no size: {shortened(value)}",
+            remedy="give a number of at most 64 bits, neither infinite nor nan",
+        )
     if name in found and found[name] != value:
         raise UsageError(
             f"{name} is given as {found[name]} and as {value}", remedy="give each dim once"
@@ -88,8 +94,8 @@ def _add(found: dict[str, Dim], name: str, value: Dim) -> None:
 
 def _value(text: str) -> Dim:
     """An integer (with ``_`` allowed), a number, true, false, or a word."""
-    if re.fullmatch(r"[+-]?\d[\d_]*", text):
-        return int(text)
+    if re.fullmatch(r"[+-]?\d[\d_]*", text, re.ASCII):
+        return read_integer(text)
     if text.lower() in {"true", "false"}:
         return text.lower() == "true"
     try:

@@ -11,6 +11,8 @@ import msgspec
 
 from kbs.measuring.dims import dims_options, read_dims
 from kbs.subjects import FiniteRange, LanguageType
+from kbs_engine.errors import UsageError
+from kbs_engine.jobs import TimingSettings
 from kbs_engine.vocabulary import DTYPES
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -105,6 +107,16 @@ def take_task(options: dict[str, Any]) -> TaskOptions:
     names = ("reference", "language", "setup", "ptr_size", "atol", "rtol", "permitted")
     taken = {name: options.pop(name) for name in names}
     return TaskOptions(dims=dims, outputs=outputs, **taken)
+
+
+def timing_settings(option: str, **fields: Any) -> TimingSettings:
+    """How calls are timed; UsageError with the least number where too few calls are asked for."""
+    try:
+        return TimingSettings(**fields)
+    except ValueError as problem:
+        raise UsageError(
+            str(problem), where=option, remedy="give more trials, or discard fewer"
+        ) from problem
 
 
 def take_device(options: dict[str, Any]) -> DeviceOptions:

@@ -189,7 +189,7 @@ def test_what_was_not_recorded_is_an_error_that_names_the_job(replay):
         (("--num-trails", "5"), "--num-trails"),
         (("--dims", "N"), "is no dim"),
         (("--baselines", "cublas"), "is no baseline"),
-        (("--num-trials", "1"), "leave no sample"),
+        (("--num-trials", "1"), "at least 4"),
         (("--timing-method", "do_bench"), "host_time"),
     ],
 )

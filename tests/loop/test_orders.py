@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from kbs.cli import cli
 from kbs.looping.beginning import RunOptions, begin
 from kbs.looping.driver import Driver
 from kbs.looping.progress import Quiet
 from kbs.looping.running import Wiring, wired
 from kbs.looping.writing import Writer
 from kbs.measuring.options import TaskOptions
+from kbs_engine.errors import UsageError
 from kbs_engine.jobs import Count, Job, Probe, TimingSettings
 from kbs_engine.loop.parts import Order
 from kbs_engine.results import Machine
@@ -162,3 +165,22 @@ def test_the_same_order_is_followed_once(run):
     two = go(run)
     assert one["versions"] == two["versions"]
     assert len(one["versions"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("timing.trials=3", "at least 4"),
+        (f"dims.M={'9' * 30}", "more than 64 bits"),
+        ('dims={"M": 1e999}', "neither infinite nor nan"),
+        (f"check_rounds={'9' * 5000}", "more than 64 bits"),
+    ],
+)
+def test_what_could_never_be_measured_is_no_order(run, tmp_path, change, told):
+    run.close()
+    words = ["--home", str(tmp_path / "home"), "loop", "set", str(run.root), "--set", change]
+    ran = CliRunner().invoke(cli, words)
+    assert isinstance(ran.exception, UsageError), ran.output
+    assert told in f"{ran.exception.message} {ran.exception.remedy}"
+    with RunFolder.open(run.root) as same:
+        assert not same.journal.of_kind("order")

@@ -6,8 +6,11 @@ import ast
 import re
 
 from kbs_backends.variants.records import MarkError, Value
+from kbs_engine.numerals import storable
 
 _C_INT = re.compile(r"([-+]?)\s*(0[xX][0-9a-fA-F']+|0[bB][01']+|[0-9][0-9']*)([uUlLzZ]*)\Z")
+_MOST_DIGITS = 70
+"""More than 64 bits have in any base."""
 _C_FLOAT = re.compile(
     r"([-+]?\s*(?:[0-9][0-9']*\.[0-9']*|\.[0-9][0-9']*|[0-9][0-9']*(?=[eE]))(?:[eE][-+]?[0-9]+)?)"
     r"([fFlL]?)\Z"
@@ -22,7 +25,7 @@ def read_python(text: str) -> Value | None:
         value = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return value if isinstance(value, int | float | str) else None
+    return value if isinstance(value, int | float | str) and storable(value) else None
 
 
 def read_c(text: str) -> Value | None:
@@ -35,8 +38,10 @@ def read_c(text: str) -> Value | None:
         octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
         if octal and set(digits) & set("89"):
             return None
+        if len(digits) > _MOST_DIGITS:
+            return None
         number = int(digits, 8 if octal else 0)
-        return -number if match[1] == "-" else number
+        return None if not storable(number) else -number if match[1] == "-" else number
     if match := _C_FLOAT.match(text):
         return float(match[1].replace("'", "").replace(" ", ""))
     return text if _C_WORD.match(text) else None

@@ -12,6 +12,7 @@ import msgspec
 
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError, RefusedError, UsageError
+from kbs_engine.numerals import read_integer, shortened, storable
 from kbs_engine.run.files import as_json, read_record
 from kbs_engine.run.legacy_memory import modern
 from kbs_engine.run.memory_record import MemoryRecord
@@ -146,9 +147,15 @@ def parse_setting(text: str) -> tuple[str, Any]:
     if not sign or not path.strip():
         raise UsageError(f"{text!r} sets nothing", remedy="write --set performance.latency_us=41.5")
     try:
-        return path.strip(), json.loads(value)
-    except json.JSONDecodeError:
+        read = json.loads(value, parse_int=read_integer)
+    except (json.JSONDecodeError, RecursionError):
         return path.strip(), value
+    if not storable(read):
+        raise UsageError(
+            f"{path.strip()} cannot become {shortened(read)}", where="--set",
+            remedy="give numbers of at most 64 bits, neither infinite nor nan",
+        )  # fmt: skip
+    return path.strip(), read
 
 
 def _set(plain: dict[str, Any], path: str, value: Any) -> None:

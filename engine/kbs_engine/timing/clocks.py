@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from kbs_engine.jobs import LEAST_SAMPLES
 from kbs_engine.results import Timed
 from kbs_engine.timing.blocks import block_differences
 from kbs_engine.timing.special import student_t_quantile
@@ -28,7 +29,7 @@ RELATIVE: Final = 0.01
 SMALLEST_NS: Final = 2_000.0
 """Below two microseconds the host cannot tell: a system call and a poll take as much."""
 IQR_PER_SIGMA: Final = 1.349
-ENOUGH: Final = 3
+ENOUGH: Final = LEAST_SAMPLES
 ENOUGH_PROCESSES: Final = 2
 CONFIDENCE: Final = 0.99
 
