@@ -33,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--part", default=",".join(PARTS))
     parser.add_argument("--dry", action="store_true")
     parser.add_argument("--rows", default="", help="of the table: softmax:*,*:cute-dsl")
+    parser.add_argument("--waiting", type=int, help="processes opened ahead; 0 to see what they do")
     parser.add_argument("--chip", type=Path, help="a cited chip as JSON, where there is no wiki")
     options = parser.parse_args(arguments)
     parts = [part.partition("=")[::2] for part in options.part.split(",")]
@@ -46,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
             seconds=options.seconds,
             dry=options.dry,
             chip_file=options.chip,
+            waiting=options.waiting,
             rows=frozenset(filter(None, options.rows.split(","))),
         )
         try:

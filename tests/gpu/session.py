@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from kbs_backends.device import LocalDevice, RecordedDevice, Recorder
+from kbs_backends.device import Limits, LocalDevice, RecordedDevice, Recorder
 from kbs_engine.blobs import BlobStore
 from kbs_engine.facts import Chip
 from kbs_engine.jobs import Probe, Result, SourceRef, Task
@@ -31,6 +31,8 @@ class Session:
     chip_file: Path | None = None
     rows: frozenset[str] = frozenset()
     """Of the table of languages only these: ``task:language``, with ``*`` for all."""
+    waiting: int | None = None
+    """Processes that open the device ahead of need; None: as many as usual."""
     replay: Path | None = None
     """A recording in place of a device."""
     start: float = field(default_factory=time.monotonic)
@@ -49,7 +51,10 @@ class Session:
         elif not self.dry:
             self.chip = chip_here()
         kind = "host" if self.dry else "cuda"
-        local = LocalDevice(self.blobs, kind=kind, workdir=self.work / "device", chip=self.chip)
+        local = LocalDevice(
+            self.blobs, kind=kind, workdir=self.work / "device", chip=self.chip,
+            limits=Limits(waiting=self.waiting),
+        )  # fmt: skip
         self.device = Recorder(local, self.work / "recording", self.blobs)
 
     @functools.cached_property

@@ -127,9 +127,9 @@ def _speedup(context: GateContext) -> Iterator[Refusal]:
         return
     row = bench.comparison(bench.source_sha256, context.state.baseline_sha256)
     stated = (
-        ("speedup_v0", entry.speedup_v0, row and row.ratio),
-        ("speedup_v0_low", entry.speedup_v0_low, row and row.low),
-        ("speedup_v0_high", entry.speedup_v0_high, row and row.high),
+        ("speedup_v0", entry.speedup_v0, row.ratio if row else None),
+        ("speedup_v0_low", entry.speedup_v0_low, row.low if row else None),
+        ("speedup_v0_high", entry.speedup_v0_high, row.high if row else None),
     )
     for name, one, two in stated:
         if one is None or (two is not None and _close(one, two)):
