@@ -105,6 +105,21 @@ def test_the_first_kernel_is_correct(tmp_path, templates, text, origin, template
     run(tmp_path, baseline)
 
 
+ELSEWHERE = """
+import torch
+def setup(M=8, N=40):
+    return {"inputs": {"x": torch.randn(M, N)}}
+def reference(x):
+    return x / (x.square().mean(-1, keepdim=True).sqrt() + 1e-5)
+"""
+
+
+def test_a_normalization_with_its_epsilon_elsewhere_is_told(tmp_path, templates):
+    with pytest.raises(RefusedError) as caught:
+        made(tmp_path, ELSEWHERE, templates)
+    assert "the reference is rmsnorm but for its epsilon" in caught.value.message
+
+
 IN_PLACE = """
 import torch
 def setup(M=8, N=40, **dims):

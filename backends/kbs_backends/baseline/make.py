@@ -12,6 +12,7 @@ from kbs_backends.tasks.base import Inputs, Reference
 from kbs_backends.templates import (
     Match,
     arguments_of,
+    but_for_epsilon,
     choose_templates,
     find_matches,
     instantiate,
@@ -92,7 +93,12 @@ def _from_template(
 ) -> Baseline | None:
     matches = find_matches(reference, op=declared_op(reference), device=device)
     if not matches:
-        tried.append("the reference computes none of the operations that templates have")
+        near = but_for_epsilon(reference, device=device)
+        tried.append(
+            f"the reference is {near} but for its epsilon, which templates add under the root"
+            if near
+            else "the reference computes none of the operations that templates have"
+        )
         return None
     dtypes = {
         name: str(value.dtype).removeprefix("torch.")

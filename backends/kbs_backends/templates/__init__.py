@@ -2,7 +2,7 @@
 
 from kbs_backends.templates.choose import Choice, choose_templates
 from kbs_backends.templates.instance import Argument, arguments_of, instantiate
-from kbs_backends.templates.match import Match, find_matches
+from kbs_backends.templates.match import Match, but_for_epsilon, find_matches
 from kbs_backends.templates.ops import OPS, Op
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Match",
     "Op",
     "arguments_of",
+    "but_for_epsilon",
     "choose_templates",
     "find_matches",
     "instantiate",

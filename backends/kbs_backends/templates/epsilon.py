@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kbs_backends.templates.ops import Op
 
 NAME: Final = "eps"
+USUAL: Final = 1e-6
 _LOW, _HIGH = 1e-6, 1.0
 _SAME: Final = 1e-6
 """A number of few digits that is this near, relatively, is what was meant."""

@@ -38,6 +38,9 @@ TOLERANCE: Final[dict[str, float]] = {
 }  # fmt: skip
 """Allowed difference against the spread of the expected values, by the type compared in."""
 
+NEARLY: Final = 1e-3
+"""The same where a normalization is sought that differs by its epsilon alone."""
+
 SMALL_DIM: Final = 128
 """A larger dim is cut to about this for the search."""
 
@@ -78,6 +81,26 @@ def find_matches(reference: Reference, *, op: str = "", device: str = "cpu") -> 
         if all(at_size) and found:
             return tuple(match for match in at_size if match)
     return _search(reference, op, device)
+
+
+def but_for_epsilon(reference: Reference, *, device: str = "cpu") -> str:
+    """The normalization that ``reference`` is but for its epsilon; empty where it is none.
+
+    For references of which ``find_matches`` found nothing: any epsilon under the root it finds.
+    """
+    try:
+        draws = [_draw(smaller(reference) or reference, *draw, device) for draw in DRAWS]
+    except KbsError:
+        return ""
+    inputs, expected = draws[0]
+    tensors = {n: v for n, v in inputs.items() if hasattr(v, "shape") and n not in expected}
+    for op in OPS.values():
+        if epsilon.NAME in op.options:
+            options = {epsilon.NAME: epsilon.USUAL}
+            for names, _ in assignments(op, tensors, expected):
+                if all(agrees(op, names, options, *draw, bound=NEARLY) for draw in draws):
+                    return op.name
+    return ""
 
 
 def smaller(reference: Reference) -> Reference | None:
@@ -225,8 +248,12 @@ def agrees(
     options: Mapping[str, Any],
     inputs: Inputs,
     expected: Mapping[str, torch.Tensor],
+    bound: float | None = None,
 ) -> bool:
-    """Whether the definition gives what the reference gave on one draw."""
+    """Whether the definition gives what the reference gave on one draw.
+
+    ``bound`` stands in for the one of ``TOLERANCE``.
+    """
     import torch
 
     wide = expected[names[next(iter(op.outputs))]].dtype
@@ -236,7 +263,7 @@ def agrees(
         results = op.compute(_given(op, names, inputs, wide), options)
     except (RuntimeError, ValueError, IndexError):  # the values do not suit this operation
         return False
-    return all(_close(results[role], expected[names[role]]) for role in op.outputs)
+    return all(_close(results[role], expected[names[role]], bound) for role in op.outputs)
 
 
 def _given(
@@ -252,7 +279,7 @@ def _given(
     return given
 
 
-def _close(actual: torch.Tensor, expected: torch.Tensor) -> bool:
+def _close(actual: torch.Tensor, expected: torch.Tensor, bound: float | None) -> bool:
     if actual.shape != expected.shape or expected.numel() == 0:
         return False
     if expected.numel() > SAMPLED:
@@ -264,7 +291,8 @@ def _close(actual: torch.Tensor, expected: torch.Tensor) -> bool:
         actual, expected = actual.reshape(-1)[where], expected.reshape(-1)[where]
     if not expected.is_floating_point():
         return bool((actual.to(expected.dtype) == expected).all())
-    bound = TOLERANCE.get(str(expected.dtype).removeprefix("torch."))
+    if bound is None:
+        bound = TOLERANCE.get(str(expected.dtype).removeprefix("torch."))
     left, right = actual.double(), expected.double()
     if bound is None or bool((left.isfinite() != right.isfinite()).any()):
         return False
