@@ -52,9 +52,9 @@ class Context:
 
     def console(self) -> Console:
         """A console on stdout; respects NO_COLOR; lines are never folded into a pipe."""
-        from rich.console import Console
+        from kbs.terminal import make_console
 
-        return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+        return make_console(soft_wrap=not sys.stdout.isatty())
 
     def print_json(self, value: object) -> None:
         """One JSON document on stdout."""

@@ -17,6 +17,7 @@ from typing import IO, Final
 
 import click
 
+from kbs.terminal import escape_output
 from kbs_engine.errors import KbsError
 
 PIPE_CLOSED: Final = 128 + 13
@@ -128,6 +129,7 @@ def prepare_output() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    escape_output()
 
 
 def _usage_remedy(failure: click.ClickException) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import StoreError
+from kbs_engine.inputs import read_regular
 
 
 class BlobStore:
@@ -29,7 +30,7 @@ class BlobStore:
         """The content; StoreError when it is missing or does not have its hash any more."""
         path = self.path(sha256)
         try:
-            data = path.read_bytes()
+            data = read_regular(path)
         except OSError as problem:
             raise StoreError(
                 f"no content of hash {sha256[:12]}",

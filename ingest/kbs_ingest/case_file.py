@@ -10,6 +10,7 @@ from typing import Any, Final, NoReturn
 
 from kbs_engine.errors import InputError
 from kbs_engine.evaluation.cases import EvalCase, Labels, Question
+from kbs_engine.inputs import read_regular_text
 from kbs_engine.partial_words import family_of, language_of
 from kbs_ingest import safe_yaml
 
@@ -25,7 +26,7 @@ def read_eval_cases(path: Path, methods: Collection[str]) -> tuple[EvalCase, ...
         methods: ids of the methods that the wiki knows; labels must be among them.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular_text(path, "utf-8-sig")
     except FileNotFoundError as fault:
         raise InputError("no such file", where=str(path), remedy="check the path") from fault
     except (OSError, UnicodeDecodeError) as fault:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import msgspec
 
 from kbs_engine.errors import WikiError
+from kbs_engine.inputs import read_regular_text
 from kbs_engine.metrics import MetricMap, MetricRule
 from kbs_ingest import safe_yaml
 
@@ -23,7 +24,7 @@ _RATIO_TERMS: Final = 2
 def load_metric_map(path: Path) -> MetricMap:
     """Read and check a metric map; WikiError names the line and the fix."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular_text(path)
     except (OSError, UnicodeDecodeError) as fault:
         raise WikiError(
             f"the metric map cannot be read: {fault}",

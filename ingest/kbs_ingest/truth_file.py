@@ -12,6 +12,7 @@ import msgspec
 
 from kbs_engine.errors import InputError
 from kbs_engine.evaluation.claims import Truth
+from kbs_engine.inputs import read_regular_text
 from kbs_engine.work import Work
 from kbs_ingest import safe_yaml
 
@@ -277,7 +278,7 @@ def _at(path: Path, lines: safe_yaml.Lines, here: tuple[str | int, ...]) -> str:
 
 def _load(path: Path) -> tuple[object, safe_yaml.Lines]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular_text(path, "utf-8-sig")
     except FileNotFoundError as fault:
         raise InputError("no such file", where=str(path), remedy="check the path") from fault
     except (OSError, UnicodeDecodeError) as fault:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kbs_engine.errors import WorkError
+from kbs_engine.inputs import read_regular_text
 from kbs_engine.work import Work
 from kbs_ingest import safe_yaml
 
@@ -52,7 +53,7 @@ def find_work_file(report: Path) -> Path | None:
 def read_work(path: Path) -> WorkFile:
     """Read a sidecar; WorkError gives the line and the fix."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_regular_text(path, "utf-8-sig")
     except FileNotFoundError as fault:
         raise WorkError("no such file", where=str(path), remedy="check the path") from fault
     except (OSError, UnicodeDecodeError) as fault:

@@ -12,6 +12,7 @@ import msgspec
 
 from kbs import __version__
 from kbs.context import Context, pass_context
+from kbs.terminal import redrawn
 
 if TYPE_CHECKING:
     from kbs_ingest.audit import AuditReport
@@ -101,9 +102,9 @@ class _Bar:
             return
         self.begun = True
         width = 30 * done // total
-        click.echo(f"\r\x1b[K[{'#' * width:<30}] {done}/{total} files", nl=False, err=True)
+        redrawn(f"[{'#' * width:<30}] {done}/{total} files")
 
     def clear(self) -> None:
         """Leave the line to what comes next."""
         if self.begun:
-            click.echo("\r\x1b[K", nl=False, err=True)
+            redrawn("")

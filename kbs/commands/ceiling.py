@@ -13,6 +13,7 @@ from kbs.context import Context, pass_context
 from kbs_backends.ceilings import answer, failures, page, record_ceilings
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError
+from kbs_engine.inputs import read_regular
 from kbs_engine.results import MeasuredCeiling
 
 _SCALES = {"bytes/s": (1e12, "TB/s"), "ops/s": (1e12, "T/s"), "ns": (1.0, "ns")}
@@ -72,10 +73,16 @@ def command(
 def read_recording(path: Path) -> dict[str, Any]:
     """A recording of ``--record``; InputError when it is none."""
     try:
-        record: Any = json.loads(path.read_text(encoding="utf-8"))
+        record: Any = json.loads(read_regular(path))
         answer(record)
         _ = record["device"]["name"], record["gpu"], record["states"], record["versions"]
-    except (ValueError, KeyError, TypeError, AttributeError, msgspec.ValidationError) as problem:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+    ) as problem:
         raise InputError(
             f"no recording of ceilings: {type(problem).__name__}: {problem}",
             where=str(path),

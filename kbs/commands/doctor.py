@@ -6,6 +6,7 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.terminal import styled
 from kbs_backends.clock_lease import restore, stale_leases
 from kbs_backends.environment import Finding, survey
 from kbs_backends.environment_isolation import find_isolation
@@ -83,7 +84,7 @@ def _text(findings: list[Finding]) -> None:
             finding.state, "-      "
         )
         colour = {"ok": "green", "missing": "yellow", "failed": "red"}.get(finding.state)
-        click.secho(f"{mark} ", fg=colour, nl=False)
+        styled(f"{mark} ", fg=colour, nl=False)
         click.echo(f"{finding.part}: {finding.detail}")
         if finding.state != "ok":
             click.echo(f"          without it: {finding.costs}")

@@ -171,6 +171,7 @@ def merge(context: Context, *, sources: tuple[Path, ...], origin: str | None) ->
     """Take in other logs: segments, folders of them, other homes, and older flat logs.
 
     Set union: any order, any number of times, the same log. A bad line never stops it.
+    Exit 2 when there is nothing but bad lines.
     """
     from kbs.commands.ingest import Progress
     from kbs.render.experience import show_merge
@@ -182,8 +183,10 @@ def merge(context: Context, *, sources: tuple[Path, ...], origin: str | None) ->
         )
     if context.json:
         context.print_json(msgspec.to_builtins(report))
-        return
-    show_merge(context.console(), report)
+    else:
+        show_merge(context.console(), report)
+    if report.understood_nothing:
+        click.get_current_context().exit(2)
 
 
 @command.command("sync", epilog="Example: kbs experience sync s3://team-bucket/experience")

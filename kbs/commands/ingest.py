@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.terminal import redrawn
 from kbs_engine.errors import KbsError
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class Progress:
         if self.quiet:
             return
         if self.terminal:
-            click.echo(f"\r\x1b[K{name} {done}/{total}", nl=False, err=True)
+            redrawn(f"{name} {done}/{total}")
         elif name != self.last:
             click.echo(f"{name} …", err=True)
         self.last = name

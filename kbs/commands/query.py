@@ -7,6 +7,7 @@ import click
 from kbs.context import Context, pass_context
 from kbs.render.shapes import hit_shape
 from kbs.subjects import LanguageType
+from kbs.terminal import styled
 from kbs_engine.vocabulary import METHOD_AXES
 
 
@@ -40,7 +41,7 @@ def command(
         return
     for hit in found.results:
         row = hit.chunk
-        click.secho(" > ".join([row.title, *row.heading]), bold=True, nl=False)
+        styled(" > ".join([row.title, *row.heading]), bold=True, nl=False)
         click.echo(f"  [{row.kind}]  gpu-wiki/{row.path}:L{row.line}  score {hit.score:.4f}")
         click.echo(f"  {_excerpt(row.text)}")
     if not found.results:

@@ -9,6 +9,7 @@ import click
 
 from kbs.context import Context, pass_context
 from kbs.render.shapes import spec_shape
+from kbs.terminal import styled
 from kbs_engine.facts import UNKNOWN_NOTE, Chip, Spec
 
 
@@ -37,7 +38,7 @@ def command(context: Context, *, gpu: str | None, metric: str | None, everything
         context.print_json({"gpu": chip.id, "name": chip.name, "specs": shapes})
         return
     if metric is None:
-        click.secho(f"{chip.name} ({chip.id}, {chip.arch})", bold=True)
+        styled(f"{chip.name} ({chip.id}, {chip.arch})", bold=True)
     if not rows:
         click.echo(f"{chip.name} {metric}: {UNKNOWN_NOTE}")
         _hint(chip, metric or "")

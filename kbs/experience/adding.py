@@ -14,6 +14,7 @@ import msgspec
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.experience import Record
 from kbs_engine.experience.legacy import method_slug
+from kbs_engine.inputs import read_regular
 from kbs_engine.numerals import read_integer, shortened, storable
 from kbs_engine.outcomes import Outcome, dims_class
 from kbs_engine.vocabulary import VERDICTS
@@ -42,7 +43,7 @@ def records_of_file(path: Path) -> list[Record]:
         InputError: It is no such file, or a record lacks its verdicts.
     """
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        data = sys.stdin.buffer.read() if str(path) == "-" else read_regular(path)
     except OSError as problem:
         raise InputError(
             f"cannot be read: {problem.strerror or problem}",
@@ -158,7 +159,7 @@ def _times(given: dict[str, Any]) -> dict[str, float]:
 
 def _hash(path: Path) -> str:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_regular(path)).hexdigest()
     except OSError as problem:
         raise InputError(
             f"cannot be read: {problem.strerror or problem}",

@@ -12,6 +12,7 @@ from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import InputError
 from kbs_engine.experience import Replication
 from kbs_engine.experience.capsule import Capsule, Opened, unpack
+from kbs_engine.inputs import read_regular
 from kbs_engine.jobs import Check, Job, Probe, Result, SourceRef, Time
 from kbs_engine.refusals import REASONS
 from kbs_engine.results import Checked, Machine, Timed, read
@@ -28,7 +29,7 @@ Tell = Callable[[str], None]
 def read_capsule(path: Path) -> Opened:
     """The capsule in a file; InputError when it is none."""
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as problem:
         raise InputError(
             f"cannot be read: {problem.strerror or problem}",

@@ -51,9 +51,9 @@ class Live(Quiet):
 
     def __init__(self) -> None:
         """The terminal is asked for nothing before the first line."""
-        from rich.console import Console
+        from kbs.terminal import make_console
 
-        self._console = Console(stderr=True, highlight=False)
+        self._console = make_console(stderr=True)
         self._status: Status = self._console.status("starting")
         self._began = time.monotonic()
         self._best: float | None = None

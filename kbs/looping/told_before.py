@@ -17,6 +17,7 @@ from kbs.looping.driver import Answers
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import InputError, MeasurementError
 from kbs_engine.loop import asks
+from kbs_engine.run.files import read_bytes
 
 FILE: Final = "asks.jsonl"
 KINDS: Final = (asks.Describe, asks.Advise, asks.Propose, asks.Search, asks.JudgeOpcodes)
@@ -92,7 +93,7 @@ class AskReplayer:
         self.blobs = blobs
         self.stored = BlobStore(folder / "blobs")
         self.told: dict[str, asks.AnyAnswer] = {}
-        for number, line in enumerate((folder / FILE).read_bytes().splitlines(), start=1):
+        for number, line in enumerate(read_bytes(folder / FILE).splitlines(), start=1):
             try:
                 row = msgspec.json.decode(line, type=ToldBefore)
             except msgspec.DecodeError as problem:

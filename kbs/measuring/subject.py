@@ -12,6 +12,7 @@ import msgspec
 from kbs.measuring.options import TaskOptions
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import InputError, KbsError
+from kbs_engine.inputs import read_regular
 from kbs_engine.jobs import SourceRef, Task
 
 _OWN_INPUTS = re.compile(r"^\s*(def\s+(setup|get_inputs)\s*\(|setup\s*=)", re.MULTILINE)
@@ -77,7 +78,7 @@ def read_source(path: Path, language: str, blobs: BlobStore) -> SourceRef:
 def read_text(path: Path) -> str:
     """A file as UTF-8; InputError says why not."""
     try:
-        return path.read_bytes().decode()
+        return read_regular(path).decode()
     except OSError as problem:
         raise InputError(
             f"cannot be read: {problem.strerror or problem}", where=str(path),

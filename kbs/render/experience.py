@@ -20,6 +20,8 @@ SHOWN_FAULTS = 20
 SHOWN_METHODS = 15
 PLOT_WIDTH = 78
 LEAST_BARS = 3
+FEW_DIGITS = 100
+LONG_NAME = 48
 
 
 def row_shape(row: Row) -> dict[str, Any]:
@@ -33,13 +35,13 @@ def show_rows(console: Console, rows: Sequence[Row], *, more: bool, every: bool)
     """One line per outcome; ``every``: of all states, not of those alone that count."""
     for row in rows:
         outcome = row.outcome
-        gain = "" if outcome.gain is None else f"{outcome.gain:+.1%}"
+        gain = "" if outcome.gain is None else percent(outcome.gain)
         state = "" if row.state == "counts" else f"  [{row.state}: {row.why}]"
         proof = "" if outcome.verified else " unverified"
         console.print(
-            f"{row.id[:12]}  {outcome.date[:10] or '-':10}  {outcome.method:28} "
+            f"{row.id[:12]}  {outcome.date[:10] or '-':10}  {_cut(outcome.method):28} "
             f"{outcome.verdict:13} {gain:>7}  {outcome.kernel}, {outcome.language}, "
-            f"{outcome.chip}, {outcome.limiter}{proof}{state}",
+            f"{_cut(outcome.chip)}, {outcome.limiter}{proof}{state}",
             markup=False,
         )
     if not rows:
@@ -47,6 +49,16 @@ def show_rows(console: Console, rows: Sequence[Row], *, more: bool, every: bool)
         console.print(f"no outcome like that{hidden}", markup=False)
     if more:
         console.print("… and more with --limit", style="dim", markup=False)
+
+
+def _cut(name: str) -> str:
+    """A name as far as a line holds it; what strangers write may have any length."""
+    return name if len(name) <= LONG_NAME else f"{name[:LONG_NAME]}…"
+
+
+def percent(share: float) -> str:
+    """A share with its sign, in few characters whatever it is."""
+    return f"{share:+.1%}" if abs(share) < FEW_DIGITS else f"{100 * share:+.2g} %"
 
 
 def show_advice(console: Console, advice: Advice) -> None:

@@ -17,6 +17,7 @@ from typing import BinaryIO
 import msgspec
 
 from kbs_engine.errors import InputError
+from kbs_engine.inputs import read_regular
 from kbs_engine.jobs import AnyJob, Job, Result
 
 JOBS = "jobs.jsonl"
@@ -88,7 +89,7 @@ def read_recording(folder: Path) -> list[Recording]:
     """
     path = folder / JOBS
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except OSError as problem:
         raise InputError(
             f"no recording: {problem.strerror or problem}", where=str(path),

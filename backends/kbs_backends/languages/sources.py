@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from kbs_engine.errors import InputError
+from kbs_engine.inputs import read_regular_text
 
 
 def read_source(path: Path) -> str:
     """The text of a source file; InputError when there is none or it is not text."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return read_regular_text(path, "utf-8-sig")
     except UnicodeDecodeError as problem:
         raise InputError(
             f"is not UTF-8 text (byte {problem.start})", where=str(path),

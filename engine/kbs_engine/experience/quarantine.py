@@ -1,7 +1,8 @@
 """Records that cannot be true: a view, computed from the records and the wiki.
 
-A record is doubted when it is past the physics floor of its chip, when it contradicts itself,
-or when it leaves the best library baseline behind by more than any kernel can be believed to.
+A record is doubted when it has no possible form, when it is past the physics floor of its chip,
+when it contradicts itself, or when it leaves the best library baseline behind by more than any
+kernel can be believed to.
 A large factor over a naive v0 is normal and never a reason: 11 and 700 times were measured.
 """
 
@@ -13,6 +14,7 @@ from typing import Final
 
 import msgspec
 
+from kbs_engine.experience.form import malformed
 from kbs_engine.facts import Chip
 from kbs_engine.outcomes import Outcome
 from kbs_engine.physics import (
@@ -118,7 +120,8 @@ def doubt(
         library_ns: the best library baseline that any record of the task and chip states.
     """
     return (
-        _past_floor(outcome, physics)
+        malformed(outcome)
+        or _past_floor(outcome, physics)
         or _past_library(outcome, library_ns)
         or _impossible_percent(outcome.metrics_before)
         or _impossible_percent(outcome.metrics_after)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kbs_engine.errors import InputError, StoreError
+from kbs_engine.inputs import read_regular
 
 R = TypeVar("R")
 
@@ -27,7 +28,7 @@ def as_json(record: Any) -> bytes:
 def read_bytes(path: Path) -> bytes:
     """Content of a file; InputError when it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as problem:
         raise InputError(
             f"cannot be read: {problem.strerror or problem}",

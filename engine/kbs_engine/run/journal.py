@@ -19,6 +19,7 @@ import msgspec
 
 from kbs_engine.durable import sync_folder, write_whole
 from kbs_engine.errors import StoreError
+from kbs_engine.inputs import read_regular
 from kbs_engine.jobs import AnyJob, Job, Result
 from kbs_engine.run.events import GENESIS, Break, Event, Finished, Head, decoded, result_hash
 from kbs_engine.run.heads import find_head
@@ -219,12 +220,22 @@ class Journal:
 
     def _lines(self) -> list[bytes]:
         """Whole lines; a torn last one is not among them."""
-        data = self.path.read_bytes() if self.path.exists() else b""
-        return data.split(b"\n")[:-1]
+        return self._content().split(b"\n")[:-1]
+
+    def _content(self) -> bytes:
+        """All bytes; none where there is no journal yet."""
+        try:
+            return read_regular(self.path) if self.path.exists() else b""
+        except OSError as problem:
+            raise StoreError(
+                f"cannot be read: {problem.strerror or problem}",
+                where=str(self.path),
+                remedy="restore events.jsonl from the run's git history or a copy",
+            ) from problem
 
     def _heal(self) -> None:
         """Cut a last line that has no end: its event never counted."""
-        data = self.path.read_bytes() if self.path.exists() else b""
+        data = self._content()
         whole = data.rfind(b"\n") + 1
         if whole == len(data):
             return

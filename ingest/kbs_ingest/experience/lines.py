@@ -13,6 +13,7 @@ import msgspec
 from kbs_engine.errors import InputError
 from kbs_engine.experience.legacy import legacy_entry, outcome_of
 from kbs_engine.experience.records import Entry, Legacy, read_line
+from kbs_engine.inputs import read_regular
 
 
 class BadLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +36,7 @@ class Found(NamedTuple):
 def read_bytes(path: Path) -> bytes:
     """The content of a file; InputError when it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as problem:
         raise InputError(
             f"cannot be read: {problem.strerror or problem}",

@@ -50,6 +50,11 @@ class MergeReport(msgspec.Struct, frozen=True, kw_only=True):
     rejected: tuple[BadLine, ...]
     """Lines that are no records and were left out."""
 
+    @property
+    def understood_nothing(self) -> bool:
+        """Whether the sources hold lines, and none of them is a record."""
+        return bool(self.rejected) and not (self.added or self.duplicates)
+
 
 def merge(
     home: Path,

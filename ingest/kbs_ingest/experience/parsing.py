@@ -20,6 +20,11 @@ from kbs_ingest.experience.lore import Lore, Task, task_of
 from kbs_ingest.experience.view import plain_outcome
 
 KEY_BYTES = 32
+_NO_LOG = (
+    "nothing in this file is a record: a segment has one a line, an older log is a JSON array, "
+    "alone or under entries, experiences, records or log"
+)
+"""Of a file that is none of ours; a last line that a crash cut short is told of no other file."""
 
 
 class Source(NamedTuple):
@@ -85,6 +90,8 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
         parsed.lengths.append(found.length)
         parsed.origins.append(names.setdefault(whose, whose))
         _judge(parsed, found, lore)
+    if not parsed.origins and not parsed.rejected and not data.isspace() and data:
+        parsed.rejected.append(BadLine(file=source.label, line=1, reason=_NO_LOG))
     return parsed
 
 

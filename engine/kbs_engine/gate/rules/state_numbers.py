@@ -126,11 +126,9 @@ def _speedup(context: GateContext) -> Iterator[Refusal]:
     if bench is None or entry is None or context.number == 0:
         return
     row = bench.comparison(bench.source_sha256, context.state.baseline_sha256)
-    stated = (
-        ("speedup_v0", entry.speedup_v0, row.ratio if row else None),
-        ("speedup_v0_low", entry.speedup_v0_low, row.low if row else None),
-        ("speedup_v0_high", entry.speedup_v0_high, row.high if row else None),
-    )
+    given = (None, None, None) if row is None else (row.ratio, row.low, row.high)
+    names = ("speedup_v0", "speedup_v0_low", "speedup_v0_high")
+    stated = zip(names, (getattr(entry, name) for name in names), given, strict=True)
     for name, one, two in stated:
         if one is None or (two is not None and _close(one, two)):
             continue

@@ -1,0 +1,97 @@
+"""Whether the words, dates and shares of a record have the form that they must have.
+
+A record of somebody else's log may hold anything that JSON can. What is no id, no day or no
+interval is not believed, and its reason is told; nothing of it is looked up by such a name.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import lru_cache
+from typing import Final
+
+from kbs_engine.outcomes import Outcome
+
+LONGEST: Final = 200
+"""Characters of a name; the longest of any GPU or driver has a third of it."""
+
+ABSURD: Final = 1e6
+"""No method makes a kernel this many times slower, and no interval reaches further."""
+
+_METHOD: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
+_VERSION: Final = re.compile(r"v\d{1,9}|")
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_CONTROL: Final = re.compile(r"[\0-\x1f\x7f-\x9f]")
+_NAMES: Final = (
+    "chip", "arch", "dominant_stall", "dims_class", "baseline", "run", "source_hash", "device",
+    "driver", "machine", "date",
+)  # fmt: skip
+
+
+def malformed(outcome: Outcome) -> str | None:
+    """What of a record has no possible form, or None."""
+    return (
+        _method(outcome.method)
+        or next((told for told in map(_method, outcome.together_with) if told), None)
+        or _names(outcome)
+        or _day(outcome.date)
+        or _interval(outcome)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _method(word: str) -> str | None:
+    if len(word) <= LONGEST and _METHOD.fullmatch(word):
+        return None
+    return f"{_shown(word)} is no id of a method"
+
+
+def _names(outcome: Outcome) -> str | None:
+    if not _VERSION.fullmatch(outcome.version):
+        return f"version {_shown(outcome.version)} is none"
+    for name in _NAMES:
+        told = _name(getattr(outcome, name))
+        if told:
+            return f"{name} {told}"
+    return None
+
+
+@lru_cache(maxsize=65536)
+def _name(word: str) -> str:
+    if len(word) > LONGEST:
+        return f"of {len(word)} characters is no name"
+    return f"{_shown(word)} holds control characters" if _CONTROL.search(word) else ""
+
+
+@lru_cache(maxsize=65536)
+def _day(text: str) -> str | None:
+    """What looks like a day must be one; other words count as no date, as older logs have them."""
+    match = _DAY.match(text)
+    if match is None:
+        return None
+    try:
+        date.fromisoformat(match[0])
+    except ValueError:
+        return f"{_shown(text)} is no date"
+    return None
+
+
+def _interval(outcome: Outcome) -> str | None:
+    pairs = (
+        ("gain", outcome.gain_low, outcome.gain_high),
+        ("predicted gain", *(outcome.predicted_gain or (None, None))),
+    )
+    for name, low, high in pairs:
+        if low is not None and high is not None and low > high:
+            return f"the interval of its {name} is reversed: {low:.3g} to {high:.3g}"
+    for name, share in (("gain", outcome.gain), *((name, end) for name, *ends in pairs
+                                                   for end in ends)):  # fmt: skip
+        if share is not None and not 1 - ABSURD < share <= 1:
+            return f"a {name} of {share:.3g} cannot be"
+    return None
+
+
+def _shown(text: str) -> str:
+    """A word in quotes, cut to a line's worth."""
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")  # noqa: PLR2004

@@ -1,0 +1,137 @@
+"""Records of strangers: what has no possible form never counts, and no code of theirs is obeyed."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbs.render.experience import percent
+from kbs.terminal import Escaping, escaped, make_console
+from kbs_engine.experience.form import malformed
+from tests.experience.records import outcome
+
+EVIL = "\x1b[31mred\x1b[2J\x07"
+BASE = {
+    "kind": "outcome", "verdict": "ineffective", "kernel": "gemm", "language": "triton",
+    "chip": "h100_sxm", "arch": "sm_90a", "correct": True, "integrity": True,
+}  # fmt: skip
+STRANGE = [
+    ({"method": EVIL}, "is no id of a method"),
+    ({"method": "\x00" * 5}, "is no id of a method"),
+    ({"method": "../../etc"}, "is no id of a method"),
+    ({"method": "split_k", "together_with": [EVIL]}, "is no id of a method"),
+    ({"method": "split_k", "machine": "\n\nkbs: all is well"}, "machine"),
+    ({"method": "split_k", "chip": EVIL}, "chip"),
+    ({"method": "split_k", "chip": "A" * 5000}, "of 5000 characters"),
+    ({"method": "split_k", "version": "../v1"}, "version"),
+    ({"method": "split_k", "date": "9999-99-99"}, "is no date"),
+    ({"method": "split_k", "date": "0000-01-01"}, "is no date"),
+    ({"method": "split_k", "date": "2026-02-30T10:00:00Z"}, "is no date"),
+    ({"method": "split_k", "date": EVIL}, "date"),
+    ({"method": "split_k", "gain_low": 0.3, "gain_high": 0.1}, "is reversed"),
+    ({"method": "split_k", "predicted_gain": [0.3, 0.1]}, "is reversed"),
+    ({"method": "split_k", "gain": -1e300}, "cannot be"),
+    ({"method": "split_k", "gain_low": -1e300, "gain_high": 0.1}, "cannot be"),
+    ({"method": "split_k", "predicted_gain": [0.1, 1e300]}, "cannot be"),
+]
+
+
+@pytest.fixture(scope="module")
+def merged(tmp_path_factory, kbs):
+    folder = tmp_path_factory.mktemp("foreign")
+    log = folder / "log.jsonl"
+    log.write_text("".join(json.dumps({**BASE, **row}) + "\n" for row, _ in STRANGE))
+    return folder / "home", log, kbs("--json", "experience", "merge", log, at=folder / "home")
+
+
+@pytest.mark.parametrize("place", range(len(STRANGE)))
+def test_each_is_quarantined_with_its_reason(merged, place):
+    _, _, ran = merged
+    assert ran.code == 0, ran.err
+    reasons = {row["line"]: row["reason"] for row in ran.json["quarantined"]}
+    assert STRANGE[place][1] in reasons[place + 1]
+
+
+def test_nothing_of_them_counts_and_no_code_reaches_the_terminal(merged, kbs):
+    home, log, _ = merged
+    assert kbs("--json", "experience", "list", at=home).json["outcomes"] == []
+    for words in (
+        ("merge", log), ("list", "--all"), ("stats",), ("search", "split_k", "--all"),
+        ("mask", EVIL, "--reason", "r"), ("merge", f"{log}{EVIL.replace(chr(0), '')}"),
+    ):  # fmt: skip
+        ran = kbs("experience", *words, at=home)
+        printed = ran.out + ran.err
+        assert printed
+        assert escaped(printed) == printed, words
+        assert max(map(len, printed.splitlines())) < 1000 or words[0] == "merge"
+    assert "\\u001b[31mred" in kbs("experience", "list", "--all", at=home).out
+
+
+def test_json_stays_json(merged, kbs):
+    home, _, _ = merged
+    rows = kbs("--json", "experience", "list", "--all", at=home).json["outcomes"]
+    assert EVIL in {row["method"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    "content", [b'{"entries": {"a": 1}}', b"\xff\xfe\x00", b"hello", b"\x00" * 100, b"[1, 2]\n"]
+)
+def test_a_file_that_is_no_log_is_told(tmp_path, kbs, content):
+    path = tmp_path / "junk.jsonl"
+    path.write_bytes(content)
+    ran = kbs("--json", "experience", "merge", path, at=tmp_path / "home")
+    assert ran.code == 2
+    assert ran.json["added"] == 0
+    assert ran.json["rejected"]
+    assert ran.json["rejected"][0]["reason"]
+
+
+def test_an_empty_file_and_a_file_known_already_are_no_fault(tmp_path, kbs):
+    empty, log = tmp_path / "empty.jsonl", tmp_path / "log.jsonl"
+    empty.write_bytes(b"\n")
+    log.write_text(json.dumps({**BASE, "method": "split_k"}) + "\nno record\n")
+    for path in (empty, log, log):
+        assert kbs("experience", "merge", path, at=tmp_path / "home").code == 0
+
+
+@given(st.text())
+def test_what_is_written_is_escaped_once_and_json_means_the_same(text):
+    below = io.StringIO()
+    Escaping(below).write(text)
+    assert below.getvalue() == escaped(text)
+    assert escaped(escaped(text)) == escaped(text)
+    written = json.dumps({"text": text}, ensure_ascii=False)
+    assert json.loads(escaped(written)) == {"text": text}
+
+
+def test_a_console_keeps_its_own_styles(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    below = io.StringIO()
+    console = make_console(force_terminal=True, color_system="standard", width=80)
+    console.file = below
+    console.print(EVIL, style="bold", markup=False)
+    shown = below.getvalue()
+    assert shown.startswith("\x1b[1m")
+    assert "\\u001b[31mred\\u001b[2J" in shown
+    assert shown.count("\x1b") == 2
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_share_takes_few_characters(share):
+    assert len(percent(share)) <= 14
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {}, {"date": "2026-02-28"}, {"date": "2024-02-29T10:00:00+00:00"}, {"date": "long ago"},
+        {"machine": "GPU-1b2c ü"}, {"gain": -999.0, "before_ns": None}, {"version": "v12"},
+        {"gain_low": 0.1, "gain_high": 0.1},
+    ],
+)  # fmt: skip
+def test_honest_forms_are_left_alone(changes):
+    assert malformed(outcome(**changes)) is None
