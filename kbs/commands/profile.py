@@ -22,6 +22,7 @@ from kbs.measuring.options import (
 if TYPE_CHECKING:
     from kbs.measuring.profiling import Profiling
     from kbs_engine.blobs import BlobStore
+    from kbs_engine.jobs import SourceRef
 
 
 @click.command(
@@ -76,13 +77,13 @@ def command(
     with named, context.store() as store, measuring(context, take_device(options)) as bench:
         subject = read_subject(kernel, task_given, bench.blobs)
         found = profile_kernel(bench, subject, store, adaptive=adaptive, chip=chip)
-        files = write_files(output_dir, subject.source.sha256, found, bench.blobs, ncu_num=ncu_num)
+        files = write_files(output_dir, subject.source, found, bench.blobs, ncu_num=ncu_num)
         notes = (*bench.notes, *subject.notes, *found.notes)
     _show(context, found, files, notes)
 
 
 def write_files(
-    folder: Path, sha256: str, found: Profiling, blobs: BlobStore, *, ncu_num: int
+    folder: Path, source: SourceRef, found: Profiling, blobs: BlobStore, *, ncu_num: int
 ) -> tuple[Path, ...]:
     """The three documents, and the reports of the passes."""
     from kbs_engine.durable import write_whole
@@ -90,10 +91,10 @@ def write_files(
 
     diagnoses = [item.diagnosis for item in found.diagnoses]
     why = found.why_not
-    top = ncu_top(0, sha256, found.profiles, diagnoses, ncu_num=ncu_num)
+    top = ncu_top(0, source.sha256, found.profiles, diagnoses, ncu_num=ncu_num)
     texts: dict[str, str | bytes] = {
-        "ncu_summary.md": ncu_summary(0, found.profiles, diagnoses, why_not=why),
-        "ncu_details.md": ncu_details(0, found.profiles, why_not=why),
+        "ncu_summary.md": ncu_summary(source.name, found.profiles, diagnoses, why_not=why),
+        "ncu_details.md": ncu_details(source.name, found.profiles, why_not=why),
         "ncu_top.json": msgspec.json.format(msgspec.json.encode(top), indent=2) + b"\n",
     }
     for number, answer in enumerate(found.passes, start=1):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from kbs_ingest.store import Store
 
 
+NOT_CALLED = "no call of the kernel was made; `kbs check` says whether it runs"
+
+
 class Profiling(msgspec.Struct, frozen=True, kw_only=True):
     """What profiling one call of a kernel gave. Without counters ``profiles`` is empty."""
 
@@ -58,6 +61,8 @@ def profile_kernel(
     profiles = read_profiles(bench, answer, store)
     diagnoses = _diagnose(profiles, work, store, subject, chip)
     plans, passes = [first], [answer]
+    if not answer.passes and not profiles:
+        notes = (*notes, NOT_CALLED)
     if adaptive and profiles:
         plan = without_held(
             plan_second(diagnoses, profiles, store), answer.sections, answer.metrics

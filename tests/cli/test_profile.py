@@ -114,13 +114,26 @@ def test_the_second_pass_asks_single_metrics_with_reasons(bench, subject, store,
 
 def test_the_files_speak_of_the_kernels(bench, subject, store, tmp_path):
     found = profile_kernel(bench, subject, store, adaptive=False)
-    files = write_files(tmp_path / "out", subject.source.sha256, found, bench.blobs, ncu_num=3)
+    files = write_files(tmp_path / "out", subject.source, found, bench.blobs, ncu_num=3)
     names = {path.name for path in files}
     assert names == {"ncu_summary.md", "ncu_details.md", "ncu_top.json", "pass1.ncu-rep"}
     assert "t03_layernorm" in (tmp_path / "out/ncu_summary.md").read_text()
     top = json.loads((tmp_path / "out/ncu_top.json").read_text())
     assert all(len(rows) <= 3 for rows in top["axes"].values())
     assert (tmp_path / "out/pass1.ncu-rep").read_bytes() == REPORT.read_bytes()
+
+
+def test_a_kernel_that_no_call_of_was_made_is_told_so(kbs, tmp_path):
+    """Whether it would run at all is no question of a profile without counters."""
+    (tmp_path / "ends.py").write_text(KERNEL + "    import os\n    os._exit(3)\n")
+    (tmp_path / "ref.py").write_text(REFERENCE)
+    ran = kbs(
+        "profile", tmp_path / "ends.py", "--ref", tmp_path / "ref.py", "--language", "triton",
+        "--device", "host", "--output-dir", tmp_path / "out",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "no call of the kernel was made" in ran.out
+    assert "# Profile of ends.py" in (tmp_path / "out/ncu_summary.md").read_text()
 
 
 def test_without_counters_it_says_so_and_claims_nothing(kbs, tmp_path):

@@ -31,14 +31,19 @@ _AXES: Final[dict[MethodAxis, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+def _whose(version: int | str) -> str:
+    """A version of a run by its number, any other kernel by its name."""
+    return f"v{version}" if isinstance(version, int) else version
+
+
 def ncu_summary(
-    version: int, profiles: Sequence[Profile], diagnoses: Sequence[KernelDiagnosis] = (),
+    version: int | str, profiles: Sequence[Profile], diagnoses: Sequence[KernelDiagnosis] = (),
     *, why_not: str = "",
 ) -> str:  # fmt: skip
     """What the profiler saw at a glance, kernel by kernel, with what limits each."""
     if not profiles:
         return document(
-            f"Profile of v{version}",
+            f"Profile of {_whose(version)}",
             WITHOUT_COUNTERS,
             f"Why: {why_not}" if why_not else "",
             section("Diagnosis", bullets(_causes(diagnoses))),
@@ -54,18 +59,18 @@ def ncu_summary(
     ]
     flags = [f"{profile.name}: {flag}" for profile in profiles for flag in profile.flags]
     return document(
-        f"Profile of v{version}",
+        f"Profile of {_whose(version)}",
         table(headers, rows),
         section("Diagnosis", bullets(_causes(diagnoses))),
         section("Doubts", bullets(flags)) if flags else "",
     )
 
 
-def ncu_details(version: int, profiles: Sequence[Profile], *, why_not: str = "") -> str:
+def ncu_details(version: int | str, profiles: Sequence[Profile], *, why_not: str = "") -> str:
     """Every canonical metric of every launch, and Nsight's own findings."""
     if not profiles:
         why = f"Why: {why_not}" if why_not else ""
-        return document(f"Profile details of v{version}", WITHOUT_COUNTERS, why)
+        return document(f"Profile details of {_whose(version)}", WITHOUT_COUNTERS, why)
     parts = []
     for profile in profiles:
         rows = [
@@ -85,7 +90,7 @@ def ncu_details(version: int, profiles: Sequence[Profile], *, why_not: str = "")
                 bullets(rules),
             )
         )
-    return document(f"Profile details of v{version}", *parts)
+    return document(f"Profile details of {_whose(version)}", *parts)
 
 
 def ncu_top(
