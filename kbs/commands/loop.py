@@ -167,12 +167,14 @@ def resume(context: Context, *, run_path: Path, device: str, record: Path | None
 @RUN
 @pass_context
 def status(context: Context, *, run_path: Path) -> None:
-    """Where the run stands; nothing is asked and nothing written."""
-    from kbs.looping.home import Went, open_run, tell
-    from kbs.looping.waiting import waits_for
+    """Where the run stands; nothing is asked and nothing written.
 
-    with open_run(context, run_path, writing=False) as run:
-        tell(context, run_path, Went(state=run.state(), waiting=waits_for(run)))
+    Exit 1 where it does not stand as it passed its gates: something was changed or is gone.
+    """
+    from kbs.looping.home import show_status
+
+    if not show_status(context, run_path):
+        click.get_current_context().exit(1)
 
 
 @command.command("state", epilog="Example: kbs loop state run_20250101_120000")
@@ -275,10 +277,11 @@ def finalize(
     """Final gate, benchmark and reports now, whatever is left to try; then sync and stats."""
     from kbs.looping.home import drive, open_run, status_shape, tell
     from kbs.looping.sharing import share
+    from kbs.looping.waiting import fresh_orders
     from kbs_engine.loop.parts import Order
 
     with open_run(context, run_path) as run:
-        if not run.state().ended:
+        if not run.state().ended or fresh_orders(run):
             run.journal.append("order", order=Order(kind="finalize"))
         went = drive(context, run, device=device, record=record)
     if not context.json:

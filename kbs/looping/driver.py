@@ -16,7 +16,7 @@ import msgspec
 from kbs_engine.errors import MeasurementError, StoreError
 from kbs_engine.jobs import AnyJob, Result
 from kbs_engine.loop.actions import Begin, Note, Progress
-from kbs_engine.loop.asks import AnyAnswer, AnyAsk, Ask, JobsDone, RunJobs
+from kbs_engine.loop.asks import AnyAnswer, AnyAsk, Ask, AwaitOrders, JobsDone, RunJobs
 from kbs_engine.loop.machine import LoopState, Told, begin_run, step
 from kbs_engine.ports import Device
 from kbs_engine.run import RunFolder
@@ -48,6 +48,11 @@ class Answers(Protocol):
 Until = Callable[[Progress], bool]
 
 
+def _told_already(actions: tuple[Any, ...]) -> bool:
+    """Whether a run had come to its end and waited for orders: its last notes are long done."""
+    return bool(actions) and isinstance(actions[-1], AwaitOrders) and actions[-1].ended
+
+
 class Driver:
     """One run from where it stands to its end, a wait, or the stage that was asked for."""
 
@@ -74,6 +79,8 @@ class Driver:
                 is waited for; the run stands as it is and is resumed later.
         """
         state, actions = self.where()
+        if _told_already(actions):
+            actions = tuple(one for one in actions if not isinstance(one, Progress))
         while True:
             if self._do(actions, until) or not state.pending:
                 return state

@@ -12,7 +12,10 @@ from kbs.context import Context
 from kbs.looping.driver import Until
 from kbs.looping.progress import choose_show
 from kbs.looping.running import Wiring, replayed, run_loop
+from kbs.looping.waiting import waits_for
 from kbs.looping.world import WaitingForAgentError
+from kbs_engine.errors import RefusedError
+from kbs_engine.gate import Refusal, damage
 from kbs_engine.loop.actions import Progress, Stage
 from kbs_engine.run import RunFolder
 from kbs_engine.run.records import State
@@ -25,6 +28,8 @@ class Went(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     waiting: str = ""
     """What the run waits for: a submission, or orders at its end."""
+    damage: tuple[Refusal, ...] = ()
+    """What is broken, gone or changed of what passed the gate."""
 
 
 def drive(
@@ -38,8 +43,10 @@ def drive(
     """Go on with a run that is open for writing.
 
     Raises:
-        KbsError: A gate that refuses, a job that could not be carried out.
+        KbsError: A gate that refuses, a job that could not be carried out, a run that does not
+            stand any more as it passed its gates.
     """
+    _refuse_damaged(run)
     settings = run.state().settings
     known = settings.extra.get("knowledge", True) and not replayed(device or settings.device)
     store = context.store() if known else None
@@ -56,6 +63,18 @@ def drive(
         if store is not None:
             store.close()
     return Went(state=run.state(), waiting=waiting)
+
+
+def _refuse_damaged(run: RunFolder) -> None:
+    """RefusedError where something of a passed version is gone or changed."""
+    found = damage(run)
+    if found:
+        told = "\n".join(map(str, found))
+        raise RefusedError(
+            f"the run does not stand as it passed its gates:\n{told}",
+            where=str(run.root),
+            remedy="mend what it names; nothing is built on what was changed",
+        )
 
 
 def stage_ends(stage: Stage, *, after: int = -1) -> Until:
@@ -84,6 +103,7 @@ def status_shape(root: Path, went: Went) -> dict[str, Any]:
         "gpu_seconds_used": state.gpu_seconds_used,
         "versions": [msgspec.to_builtins(row) for row in state.versions],
         "verdicts": [msgspec.to_builtins(row) for row in state.verdicts],
+        "damage": [msgspec.to_builtins(row) for row in went.damage],
     }
 
 
@@ -113,11 +133,14 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         found = "a faster version" if state.improved else "no better version"
         because = state.loop.get("because", "")
         lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
-    elif not went.waiting:
+    elif not went.waiting and not went.damage:
         begun = "" if state.versions else "nothing is measured yet; "
         lines.append(f"{begun}`kbs loop next {root}` goes on")
     if went.waiting:
         lines += went.waiting.splitlines()
+    if went.damage:
+        lines.append("it does not stand as it passed its gates, and nothing goes on with it:")
+        lines += [line for row in went.damage for line in str(row).splitlines()]
     return lines
 
 
@@ -130,6 +153,15 @@ def tell(context: Context, root: Path, went: Went) -> None:
         console = context.console()
         for line in status_lines(root, went):
             console.print(line, markup=False)
+
+
+def show_status(context: Context, root: Path) -> bool:
+    """Print where a run stands, nothing asked or written; whether it stands as it passed."""
+    with open_run(context, root, writing=False) as run:
+        found = damage(run)
+        waiting = "" if found else waits_for(run)
+        tell(context, root, Went(state=run.state(), waiting=waiting, damage=found))
+    return not found
 
 
 def open_run(context: Context, root: Path, *, writing: bool = True) -> RunFolder:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from kbs.looping.driver import BEGUN, Driver
 from kbs.looping.progress import Quiet
 from kbs_engine.errors import StoreError, UsageError
 from kbs_engine.loop.actions import Note
 from kbs_engine.loop.asks import Propose
+from kbs_engine.loop.parts import Order
 from kbs_engine.run import RunFolder
 
 
@@ -43,6 +46,13 @@ def waits_for(run: RunFolder) -> str:
 def _answered(run: RunFolder, ask: Propose) -> bool:
     """Whether a kernel was submitted that no `close` has tried yet."""
     return any(event.data["ask_key"] == ask.key for event in run.journal.of_kind("submitted"))
+
+
+def fresh_orders(run: RunFolder) -> tuple[Order, ...]:
+    """Orders that no answer took yet, in the order given."""
+    given = run.journal.of_kind("order")
+    taken = sum(event.data.get("orders", 0) for event in run.journal.of_kind("answer"))
+    return tuple(msgspec.convert(event.data["order"], Order) for event in given[taken:])
 
 
 def pending(run: RunFolder) -> Any:

@@ -11,7 +11,7 @@ import msgspec
 from kbs.looping import describing, external, opcode_check, searching, sources
 from kbs.looping.advising import advise
 from kbs.looping.offers import template_row
-from kbs.looping.waiting import waiting_text
+from kbs.looping.waiting import fresh_orders, waiting_text
 from kbs.proposers.templates import METHOD
 from kbs_engine.errors import MeasurementError, RefusedError
 from kbs_engine.gate import Inspectors, pass_version
@@ -172,9 +172,7 @@ class World(msgspec.Struct, kw_only=True):
         return asks.OrdersGiven(orders=fresh, masked=self._masked())
 
     def _fresh_orders(self) -> tuple[Order, ...]:
-        given = self.run.journal.of_kind("order")
-        taken = sum(event.data.get("orders", 0) for event in self.run.journal.of_kind("answer"))
-        return tuple(msgspec.convert(event.data["order"], Order) for event in given[taken:])
+        return fresh_orders(self.run)
 
     def _masked(self) -> tuple[int, ...]:
         memory = Memory(self.run.paths.memory)

@@ -3,6 +3,7 @@
 from kbs_engine.gate.check import check_evidence, check_version, parse_version, pass_version
 from kbs_engine.gate.refusal import CitationFault, Inspectors, Refusal, Rule
 from kbs_engine.gate.registry import RULES
+from kbs_engine.gate.standing import damage
 
 __all__ = [
     "RULES",
@@ -12,6 +13,7 @@ __all__ = [
     "Rule",
     "check_evidence",
     "check_version",
+    "damage",
     "parse_version",
     "pass_version",
 ]
