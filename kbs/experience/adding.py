@@ -13,6 +13,7 @@ import msgspec
 
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.experience import Record
+from kbs_engine.experience.form import malformed
 from kbs_engine.experience.legacy import method_slug
 from kbs_engine.inputs import read_regular
 from kbs_engine.numerals import read_integer, shortened, storable
@@ -83,6 +84,11 @@ def _record(value: Any, where: str) -> Record:
             where=where,
             remedy="docs/experience.md lists the fields of each kind",
         ) from problem
+    if isinstance(found, Outcome):
+        named = msgspec.structs.replace(found, method=method_slug(found.method))
+        why = malformed(named)  # the wiki's names of methods are told from ids when it is read
+        if why:
+            raise InputError(f"is no record: {why}", where=where, remedy="correct the field")
     return found
 
 
@@ -113,11 +119,15 @@ def outcome_of_options(options: dict[str, Any], lore: Lore) -> Outcome:
     if source is not None:
         fields["source_hash"] = _hash(source)
     try:
-        return msgspec.convert({**given, **fields, "dims_class": dims_class(dims)}, Outcome)
+        found = msgspec.convert({**given, **fields, "dims_class": dims_class(dims)}, Outcome)
     except msgspec.ValidationError as problem:
         raise UsageError(f"no outcome: {problem}", remedy="see `kbs experience add --help`") from (
             problem
         )
+    why = malformed(found)
+    if why:
+        raise UsageError(f"no outcome: {why}", remedy="see `kbs experience add --help`")
+    return found
 
 
 def _verdict(word: str) -> str:

@@ -6,11 +6,14 @@ import io
 import json
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbs.cli import cli
 from kbs.render.experience import percent
 from kbs.terminal import Escaping, escaped, make_console
+from kbs_engine.errors import InputError, UsageError
 from kbs_engine.experience.form import malformed
 from tests.experience.records import outcome
 
@@ -69,6 +72,27 @@ def test_nothing_of_them_counts_and_no_code_reaches_the_terminal(merged, kbs):
         assert escaped(printed) == printed, words
         assert max(map(len, printed.splitlines())) < 1000 or words[0] == "merge"
     assert "\\u001b[31mred" in kbs("experience", "list", "--all", at=home).out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--date", "9999-99-99"), ("--gain", "0.2", "--gain-low", "0.5", "--gain-high", "0.1"),
+        ("--gain=-1e300",), ("--machine", EVIL), ("--predicted-gain", "0.5", "0.1"),
+    ],
+)  # fmt: skip
+def test_nobody_adds_such_a_record(tmp_path, options):
+    words = ["--home", str(tmp_path), "experience", "add", "--method", "split_k", "--kernel",
+             "gemm", "--language", "triton", "--chip", "h100_sxm", "--verdict", "ineffective",
+             "--correct", "--integrity"]  # fmt: skip
+    ran = CliRunner().invoke(cli, [*words, *options])
+    assert isinstance(ran.exception, UsageError), ran.output
+    assert "no outcome" in ran.exception.message
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps({**BASE, "method": "split_k", "date": "9999-99-99"}))
+    ran = CliRunner().invoke(cli, ["--home", str(tmp_path), "experience", "add", str(record)])
+    assert isinstance(ran.exception, InputError), ran.output
+    assert not list(tmp_path.rglob("*.jsonl"))
 
 
 def test_json_stays_json(merged, kbs):
