@@ -47,3 +47,8 @@ def test_the_same_assignment_comes_once_and_no_more_than_asked():
     rows = [outcome(1), outcome(1, gain=0.3), outcome(2), outcome(3), outcome(4)]
     assert len(seeds_for(rows, PLACE)) == 3
     assert seeds_for(rows, PLACE)[0] == {"BLOCK": 1}
+
+
+def test_the_order_of_the_log_does_not_matter():
+    rows = [outcome(block, gain=None) for block in (32, 16, 128, 64)]
+    assert seeds_for(rows, PLACE) == seeds_for(rows[::-1], PLACE)

@@ -30,7 +30,8 @@ def seeds_for(
     """Assignments of effective outcomes of the same family and language, the nearest first.
 
     Nearest is: the same architecture, then the same dims by powers of two, then the same data
-    type, then the same limiter; among equals the larger gain. Each assignment comes once.
+    type, then the same limiter; among equals the larger gain, and at last the assignment itself,
+    so that the order of a log does not matter. Each assignment comes once.
     """
     rows = [
         row
@@ -48,6 +49,7 @@ def seeds_for(
             row.limiter != place.limiter,
             -(row.gain or 0.0),
             row.method,
+            sorted((name, str(value)) for name, value in row.tunables.items()),
         )
     )
     found: list[dict[str, Any]] = []
