@@ -120,7 +120,10 @@ class _Owner:
         bench, self._judged = self._bench if self._judged else None, False
         if bench is None:
             return None
-        bench.bury()
+        try:
+            bench.bury()
+        except KbsError as problem:  # the answer is out; the next job meets the same and tells
+            sys.stderr.write(f"{problem}\n")
         coming: Request | None = None
         with contextlib.suppress(SilenceError):
             coming = channel.receive(Request, NEXT_S)
