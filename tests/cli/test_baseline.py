@@ -116,7 +116,10 @@ def test_what_is_no_dim_is_refused_with_the_form(dims, free):
     assert caught.value.remedy
 
 
-@given(st.dictionaries(st.from_regex(r"[A-Z][A-Z0-9_]{0,5}", fullmatch=True), st.integers()))
+WHOLE = st.integers(min_value=-(2**63), max_value=2**63 - 1)
+
+
+@given(st.dictionaries(st.from_regex(r"[A-Z][A-Z0-9_]{0,5}", fullmatch=True), WHOLE))
 def test_whole_numbers_come_back_as_they_are(dims):
     text = ",".join(f"{name}={value}" for name, value in dims.items())
     assert read_dims([text]) == dims
