@@ -33,8 +33,7 @@ from kbs_backends.tasks.own_meaning import OwnMeaning
 from kbs_backends.tasks.tolerance import chosen, derive, reduction_length
 from kbs_backends.tasks.unwritten import (
     all_written,
-    fresh_memory_marked,
-    holds_mark,
+    fresh_memory,
     left_alone,
 )
 from kbs_engine.errors import InputError, MeasurementError, UsageError
@@ -337,16 +336,17 @@ class BoundReference:
             over_ones, over_zeros = self._run(again)[name], self._run(first)[name]
             if not torch.equal(over_ones, over_zeros):
                 changed.append(name)
-                self._every_element(name, inputs, left_alone(over_zeros, over_ones), device)
+                self._every_element(name, left_alone(over_zeros, over_ones), device)
         return tuple(changed)
 
-    def _every_element(self, name: str, inputs: Inputs, alone: Any, device: str) -> None:
+    def _every_element(self, name: str, alone: Any, device: str) -> None:
         """InputError where what is left alone is memory that setup() has not written."""
         if bool(alone.any()):
-            with fresh_memory_marked():
-                marked = self.make_inputs(0, "setup", device)[name]
-            unwritten = alone & holds_mark(marked) & ~holds_mark(inputs[name])
-            all_written(name, unwritten, self.where)
+            drawn = []
+            for value in (0, 1):
+                with fresh_memory(value):
+                    drawn.append(self.make_inputs(0, "setup", device)[name])
+            all_written(name, alone & left_alone(*drawn), self.where)
 
     def _drawn_there(self, seed: int, device: str) -> Inputs:
         """``_drawn``, where what setup() makes on no device in particular is made on a GPU.

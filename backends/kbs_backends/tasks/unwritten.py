@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -20,28 +19,27 @@ def left_alone(over_zeros: Any, over_ones: Any) -> Any:
 
 
 @contextlib.contextmanager
-def fresh_memory_marked() -> Iterator[None]:
-    """In here torch fills memory that nobody has written: NaN, or the largest whole number."""
+def fresh_memory(value: int) -> Iterator[None]:
+    """In here tensors that are made without values hold ``value``.
+
+    Drawn over zeros and over ones, what setup() left unwritten differs, and nothing else.
+    """
     import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
 
-    before = torch.are_deterministic_algorithms_enabled()
-    only_warn = torch.is_deterministic_algorithms_warn_only_enabled()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of operations that have no deterministic form
-        torch.use_deterministic_algorithms(True, warn_only=True)
-        try:
-            yield
-        finally:
-            torch.use_deterministic_algorithms(before, warn_only=only_warn)
+    aten = torch.ops.aten
+    bare = (aten.empty, aten.empty_strided, aten.empty_like, aten.new_empty, aten.new_empty_strided)
 
+    class Filled(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            del types
+            made = func(*args, **(kwargs or {}))
+            return made.fill_(value) if func.overloadpacket in bare else made
 
-def holds_mark(value: Any) -> Any:
-    """Where a tensor holds what ``fresh_memory_marked`` fills in."""
-    import torch
-
-    if value.is_floating_point() or value.is_complex():
-        return value.isnan()
-    return value == (True if value.dtype == torch.bool else torch.iinfo(value.dtype).max)
+    with Filled():  # type: ignore[no-untyped-call]
+        yield
 
 
 def all_written(name: str, unwritten: Any, where: Path) -> None:
