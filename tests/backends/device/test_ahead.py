@@ -30,7 +30,7 @@ from kbs_engine.jobs import Check, ProfileJob, Result, Sanitize, SourceRef, Task
 from kbs_engine.results import Machine, Profiled, Sanitized, read
 from tests.backends.device.conftest import HEAD, HONEST, REFERENCE
 
-pytestmark = pytest.mark.sweep
+pytestmark = pytest.mark.slow
 
 NCU = """#!/bin/sh
 echo "ncu $*" >> "{said}"

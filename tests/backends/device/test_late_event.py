@@ -28,7 +28,9 @@ def bench(tmp_path):
     zygote.start()
     settings = Settings(kind="host", gpu=0, blobs=str(blobs.folder), workdir=str(work))
     side = Queueing()
-    yield Bench(settings, side, zygote)
+    made = Bench(settings, side, zygote)
+    yield made
+    made.close()
     zygote.close()
     side.close()
 
