@@ -85,16 +85,6 @@ def _isolation() -> str:
         f"(median of {len(data['workers']) - 1} after the first, which waits for the imports: {data['workers'][0]['all_s']:.2f} s); of the last one "
         f"{last['attach_s']:.2f} s are the context and the mapping, {last['end_s']:.2f} s the end. "
         f"In force: {', '.join(name.replace('_', ' ') for name in last['isolation'])}. Measured {record['date'][:10]}."
-        + "".join(_earlier(one) for one in record.get("earlier", []))
-    )
-
-
-def _earlier(summary: dict[str, Any]) -> str:
-    """One sentence on comparisons of a harness that was changed since."""
-    return (
-        f" With an earlier state of the harness ({summary['date'][:10]}): {summary['comparisons']} "
-        f"comparisons, {summary['excluded']} left out 1 (bound {summary['upper_bound']:.3f}), "
-        f"{summary['false_wins']} false wins, ±{summary['median_half_width']:.1%}."
     )
 
 
