@@ -60,6 +60,7 @@ ACCURATE = {
     "selu": functional.selu,
     "mish": functional.mish,
     "silu": functional.silu,
+    "held": lambda x: torch.where(x > 0.3, 0.7, x.clamp(0.1, 0.9)),
     "leaky_relu": lambda x: functional.leaky_relu(x, 0.2),
     "erf": torch.erf,
     "gelu": lambda x: functional.gelu(x.clamp(min=-2.0)),

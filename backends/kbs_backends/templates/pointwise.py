@@ -109,6 +109,8 @@ class _Writer:
         self.shape, self.read, self.outputs = shape, list(read), list(outputs)
         self.straight = straight
         """Whether the elements lie in memory in the order of their indices."""
+        self.double = False
+        """Whether it computes in fp64, where Triton would round a bare number to fp32 (3.7)."""
         self.lines: list[str] = []
         self.names: dict[Any, str] = {}
 
@@ -133,6 +135,7 @@ class _Writer:
 
     def _body(self, graph: torch.fx.GraphModule, tensors: Mapping[str, torch.Tensor]) -> None:
         placeholders = iter(self.read)
+        self.double = any(str(tensors[name].dtype) == "torch.float64" for name in self.read)
         for node in graph.graph.nodes:
             if node.op == "placeholder":
                 self.names[node] = self._load(next(placeholders), tensors)
@@ -147,7 +150,7 @@ class _Writer:
                 value = getattr(graph, str(node.target))
                 if value.numel() != 1:
                     raise Unsuitable(f"{node.target} is a constant tensor")
-                self.names[node] = number(value.item())
+                self.names[node] = self._operand(value.item())
 
     def _load(self, name: str, tensors: Mapping[str, torch.Tensor]) -> str:
         tensor = tensors[name]
@@ -210,6 +213,8 @@ class _Writer:
     def _operand(self, value: Any) -> str:
         if value in self.names:
             return self.names[value]
+        if isinstance(value, float) and self.double:
+            return f"tl.full([], {number(value)}, tl.float64)"
         if isinstance(value, (bool, int, float)):
             return number(value)
         raise Unsuitable(f"{value} is no operand")

@@ -67,8 +67,8 @@ def _clamp(operand: Operand, node: torch.fx.Node) -> str:
     x = operand(node.args[0])
     low, high = (*node.args[1:], None, None)[:2]
     if low is not None:
-        x = f"tl.maximum({x}, {number(low)})"  # type: ignore[arg-type]  # a number in the graph
-    return x if high is None else f"tl.minimum({x}, {number(high)})"  # type: ignore[arg-type]
+        x = f"tl.maximum({x}, {operand(low)})"
+    return x if high is None else f"tl.minimum({x}, {operand(high)})"
 
 
 def _power(operand: Operand, node: torch.fx.Node) -> str:
