@@ -176,6 +176,9 @@ class _Writer:
         name = str(node.target).split(".")[-2] if "." in str(node.target) else str(node.target)
         if name in {"empty", "empty_strided", "new_empty", "empty_like"}:
             return  # a buffer that is written before it is read
+        if name == "scalar_tensor":
+            self.names[node] = self._operand(node.args[0])
+            return
         write = SPECIAL.get(name)
         if write is not None:
             text = write(self._operand, node)
