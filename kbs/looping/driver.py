@@ -171,7 +171,7 @@ class Driver:
         done: dict[str, Result] = {}
         for job in ask.jobs:
             stored = self.run.finished(job)
-            if stored is not None and (stored.failure is None or ask.optional):
+            if stored is not None and (stored.failure is None or stored.kind in ask.optional):
                 done[job.key] = stored
             elif job.key not in flying:
                 self.run.job_started(job)
@@ -183,10 +183,12 @@ class Driver:
             result = flying[job.key].result()
             self.run.job_finished(job, result)
             done[job.key] = result
-            if result.failure is not None and not ask.optional:
+        results = tuple(done[job.key] for job in ask.jobs)
+        for result in results:
+            if result.failure is not None and result.kind not in ask.optional:
                 raise MeasurementError(
                     f"{ask.what}: {result.failure}",
                     where=str(self.run.root),
                     remedy=f"mend it, then `kbs loop resume {self.run.root}`",
                 )
-        return tuple(done[job.key] for job in ask.jobs)
+        return results

@@ -64,19 +64,20 @@ def test_an_ablation_goes_on_to_a_factorial_only_where_the_budget_holds_it(
         yield None
         return answer
 
-    def one_round(*given):
-        made.append(given[4])
+    def one_round(*_):
+        made.append(found)
         return steps(found)
 
     how = ablating.How(methods=("a", "b"), switches=frozenset("ab"), tuning="", base_values={},
                        by_base=False, why_not={})  # fmt: skip
-    monkeypatch.setattr(ablating, "_how", lambda *_: steps(how))
+    monkeypatch.setattr(ablating, "_timed", one_round)
     monkeypatch.setattr(ablating, "_round", one_round)
     monkeypatch.setattr(ablating, "_write", lambda *_: steps(None))
     monkeypatch.setattr(ablating, "factorial_group", lambda _: ("a", "b"))
     monkeypatch.setattr(ablating, "attribution_file", lambda *_: SimpleNamespace(methods=()))
     facts = SimpleNamespace(methods=("a", "b"), number=1)
-    for _ in ablating.ablate(ledger_of(World(), gpu_seconds=seconds), facts, None, None, None):
+    ledger = ledger_of(World(), gpu_seconds=seconds)
+    for _ in ablating.ablate(ledger, facts, None, ablating.Ablation(how=how), (), None):
         pass
     assert len(made) == rounds
 

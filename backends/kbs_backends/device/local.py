@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from kbs_backends.device.answers import compiled_sources, failed, not_compiled
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.floors import with_floor
 from kbs_backends.device.gpus import choose_kind
-from kbs_backends.device.live import COMPILED_LANGUAGES
 from kbs_backends.device.messages import Limits
 from kbs_backends.device.outside import Outside
 from kbs_backends.device.owner_client import Owner
 from kbs_backends.device.requests import Request
 from kbs_backends.device.static_jobs import StaticJobs
+from kbs_backends.device.turns import Turns
 from kbs_backends.device.wide_pass import Widest
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import KbsError, MeasurementError
@@ -31,7 +34,6 @@ from kbs_engine.jobs import (
     Compile,
     Count,
     Disassemble,
-    Failure,
     Job,
     Probe,
     ProfileJob,
@@ -42,7 +44,7 @@ from kbs_engine.jobs import (
     Time,
 )  # fmt: skip
 from kbs_engine.refusals import DEFENCES
-from kbs_engine.results import Checked, Compiled, Counted, Machine, Timed, read
+from kbs_engine.results import Counted, Machine, Timed, read
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -54,7 +56,8 @@ COMPILERS = 4
 class LocalDevice:
     """This machine as a device; a context manager that ends every process it started.
 
-    Jobs that use the GPU run one after the other; compiling and disassembling run beside them.
+    Jobs that use the GPU run one after the other, but for the sanitizer, beside which sources are
+    checked; compiling and disassembling run beside all.
     """
 
     def __init__(
@@ -106,7 +109,7 @@ class LocalDevice:
         self._owner = Owner(settings)
         self._static = StaticJobs(blobs, self._workdir / "static")
         self._outside = Outside(blobs, self._static, self._workdir / "outside", self.kind, gpu)
-        self._device_queue = ThreadPoolExecutor(1, thread_name_prefix="kbs-device")
+        self._turns = Turns()
         self._static_queue = ThreadPoolExecutor(COMPILERS, thread_name_prefix="kbs-compile")
         self._machine: Machine | None = None
         self._probed = False
@@ -135,7 +138,10 @@ class LocalDevice:
             return self._static_queue.submit(self._guarded, job, self._static.run)
         if isinstance(job, (Check, Time)):
             self._compile_ahead(job)
-        return self._device_queue.submit(self._guarded, job, self._on_device)
+        if isinstance(job, Sanitize):
+            return self._turns.aside(partial(self._begin_aside, job))
+        alone = isinstance(job, (Time, ProfileJob, Ceiling))
+        return self._turns.submit(partial(self._guarded, job, self._on_device), alone=alone)
 
     def close(self) -> None:
         """End the owner, its zygote and all workers; waits for the job of now."""
@@ -145,10 +151,7 @@ class LocalDevice:
         if self._closed.is_set():
             return
         self._closed.set()
-        if amid:
-            self._device_queue.shutdown(wait=False, cancel_futures=True)
-            self._owner.abandon()
-        self._device_queue.shutdown(wait=True, cancel_futures=True)
+        self._turns.close(amid=amid, end=self._owner.abandon)
         self._static_queue.shutdown(wait=True, cancel_futures=True)
         self._outside.close()
         self._owner.close()
@@ -170,15 +173,17 @@ class LocalDevice:
 
     def _start_beside(self) -> None:
         """What is compiled will be run: the device opens while a compiler works."""
-        if self._machine is None and not self._opens:
+        if self._machine is not None:
+            self._turns.when_idle(self._idle)
+        elif not self._opens:
             self._opens = True
-            self._device_queue.submit(self._known_machine, probed=False)  # its problem will return
+            self._turns.submit(self._known_machine, alone=False)  # its problem will return
 
     def _compile_ahead(self, job: Check | Time) -> None:
         """What waits for the device is compiled meanwhile, several sources at once."""
         if self._machine is None or self._machine.device != "cuda":
             return
-        for source in _compiled_sources(job):
+        for source in compiled_sources(job):
             self._static_queue.submit(self._compile_quietly, source, job.task)
 
     def _compile_quietly(self, source: SourceRef, task: Task) -> None:
@@ -194,15 +199,38 @@ class LocalDevice:
             return failed(job, problem)
 
     def _on_device(self, job: Job) -> Result:
-        if isinstance(job, (ProfileJob, Sanitize, Ceiling)):
+        if isinstance(job, (ProfileJob, Ceiling)):
             machine = self._known_machine(probed=True)
             self._owner.quiet()
-            return self._outside.run(job, machine)
+            try:
+                return self._outside.run(job, machine)
+            finally:
+                self._turns.when_idle(self._idle)
         if isinstance(job, Probe):
             return self._probe(job)
         if isinstance(job, (Check, Time)):
             return self._judge(job)
         return self._owner.ask(Request(job=_any(job)))
+
+    def _begin_aside(self, job: Sanitize) -> Callable[[], Result]:
+        """On the device's thread: how the job is run beside checks."""
+        try:
+            machine = self._known_machine(probed=True)
+        except KbsError as problem:
+            return partial(failed, job, problem)
+
+        def run(job: Sanitize) -> Result:
+            try:
+                return self._outside.run(job, machine)
+            finally:
+                self._turns.when_idle(self._idle)
+
+        return partial(self._guarded, job, run)
+
+    def _idle(self) -> None:
+        """Nothing waits for the device: processes for the next jobs may open it."""
+        with contextlib.suppress(MeasurementError):  # a dead owner is told by the next job
+            self._owner.idle()
 
     def _probe(self, job: Probe) -> Result:
         result = self._owner.ask(Request(job=job))
@@ -223,12 +251,12 @@ class LocalDevice:
 
     def _judge(self, job: Check | Time) -> Result:
         artifacts: dict[str, str] = {}
-        for source in _compiled_sources(job):
+        for source in compiled_sources(job):
             built = self._static.library(source, self._arch(source), job.task)
             if isinstance(built, Path):
                 artifacts[source.sha256] = str(built)
             elif isinstance(job, Check):
-                return self._not_compiled(job, built)
+                return not_compiled(job, built)
         result = self._owner.ask(Request(job=job, artifacts=artifacts))
         if isinstance(job, Time) and result.value is not None:
             self._outside.saw(job, read(result, Timed))
@@ -258,29 +286,6 @@ class LocalDevice:
                 remedy="use --device cuda on a machine with a GPU; `kbs asm` needs none",
             )  # fmt: skip
         return self._given_arch or machine.arch
-
-    def _not_compiled(self, job: Check, built: Compiled) -> Result:
-        errors = [m for m in built.messages if m.severity == "error"]
-        first = errors[0]
-        where = f"{job.source.name}:{first.line}: " if first.line else ""
-        answer = Checked(
-            passed=False, reason="compile_failed", detail=f"{where}{first.message}\n{first.text}"
-        )
-        return Result(job_key=job.key, kind="check", value=msgspec.to_builtins(answer))
-
-
-def failed(job: Job, problem: KbsError) -> Result:
-    """A job that could not be carried out."""
-    told = Failure(message=problem.message, where=problem.where, remedy=problem.remedy)
-    kind = str(job.__struct_config__.tag)
-    return Result(job_key=job.key, kind=kind, failure=str(problem), failed=told)
-
-
-def _compiled_sources(job: Check | Time) -> list[SourceRef]:
-    """The sources that become a library before a worker loads them, each once."""
-    arms = [job.source] if isinstance(job, Check) else job.arms
-    found = [arm for arm in arms if isinstance(arm, SourceRef)]
-    return list({one.sha256: one for one in found if one.language in COMPILED_LANGUAGES}.values())
 
 
 def _any(job: Job) -> Any:

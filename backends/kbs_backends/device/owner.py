@@ -26,7 +26,7 @@ from kbs_backends.device import kernel_calls
 from kbs_backends.device.accelerators import OwnerSide, owner_side
 from kbs_backends.device.context import Bench
 from kbs_backends.device.context_settings import Settings
-from kbs_backends.device.requests import Quiet, Reply, Request
+from kbs_backends.device.requests import Idle, Quiet, Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError, SilenceError
 from kbs_backends.device.zygote_client import Zygote
 from kbs_engine.errors import KbsError
@@ -89,18 +89,21 @@ class _Owner:
         self._settings = settings
         self._zygote = zygote
         self._bench: Bench | None = None
-        self._judged = False
+        self._idle = False
+        """Whether processes may open the device now."""
 
     def answer(self, request: Request) -> Reply:
         """Whatever happens, one reply."""
         job = request.job
-        if isinstance(job, Quiet):
-            if self._bench is not None:
+        self._idle = not isinstance(job, Quiet)
+        if isinstance(job, (Quiet, Idle)):
+            if self._bench is not None and isinstance(job, Quiet):
                 self._bench.quiet()
             return Reply(result=None)
         try:
             bench = self._opened()
-            self._judged = isinstance(job, (Check, Time))
+            if isinstance(job, (Check, Time)):
+                bench.ready.judged()
             value = _run(bench, job, request.artifacts)
             return Reply(result=Result(
                 job_key=job.key, kind=_kind(job), value=msgspec.to_builtins(value),
@@ -112,24 +115,26 @@ class _Owner:
             return _failed(job, _said(problem), traceback.format_exc()[-8000:])
 
     def between(self, channel: Channel) -> Request | None:
-        """After a job that was judged: tidy up, and processes for the next ones open the device.
+        """Tidy up after a job; while no other waits, processes for the next open the device.
 
-        Not where a tool is to measure next: it would have to wait for them. The request that
-        told so, or came meanwhile.
+        Not after a word that a tool is to measure: it would have to wait for them. The request
+        that came meanwhile.
         """
-        bench, self._judged = self._bench if self._judged else None, False
-        if bench is None:
+        bench, idle = self._bench, self._idle
+        if bench is None or not idle:
             return None
         try:
             bench.bury()
         except KbsError as problem:  # the answer is out; the next job meets the same and tells
             sys.stderr.write(f"{problem}\n")
-        coming: Request | None = None
-        with contextlib.suppress(SilenceError):
-            coming = channel.receive(Request, NEXT_S)
-        if coming is None or not isinstance(coming.job, Quiet):
-            bench.ready.refill()
-        return coming
+        wait_s = NEXT_S
+        while True:
+            with contextlib.suppress(SilenceError):
+                coming: Request = channel.receive(Request, wait_s)
+                return coming
+            if not bench.ready.add():
+                return None
+            wait_s = 0.0
 
     def close(self) -> None:
         """End the zygote, and with it every worker."""

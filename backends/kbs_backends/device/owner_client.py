@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.environ import child_environment
-from kbs_backends.device.requests import Quiet, Reply, Request
+from kbs_backends.device.requests import Idle, Quiet, Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError, SilenceError, WireError
 from kbs_engine.errors import MeasurementError
 from kbs_engine.jobs import Result
@@ -44,8 +44,16 @@ class Owner:
 
     def quiet(self) -> None:
         """Wait until it has no process that is opening the device; MeasurementError as ``ask``."""
+        self._tell(Quiet())
+
+    def idle(self) -> None:
+        """Nothing measures: it may open the device ahead of a job; MeasurementError as ``ask``."""
+        self._tell(Idle())
+
+    def _tell(self, word: Quiet | Idle) -> None:
+        """Say it to an owner that runs."""
         if self._channel is not None and self._process is not None and self._process.poll() is None:
-            self._answer(self._channel, Request(job=Quiet()))
+            self._answer(self._channel, Request(job=word))
 
     def _answer(self, channel: Channel, request: Request) -> Result | None:
         try:

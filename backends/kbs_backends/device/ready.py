@@ -2,9 +2,9 @@
 
 A process that opens a GPU needs 0.2 s and more, nearly all of it in the driver, which opens one
 context after the other. Whoever measures one kernel never meets this; a loop, which needs some
-twenty processes for a version, finds them open: they are started when a job is over, and open
-the device while the next one compiles, or while a tool runs. Nothing of a candidate was ever
-loaded in them, so that every candidate still has a process of its own.
+forty processes for a version, finds some open: they are started, one by one, while no job
+waits, and open the device while sources compile or somebody thinks. Nothing of a candidate was
+ever loaded in them, so that every candidate still has a process of its own.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.refusal import Refusal
 from kbs_engine.errors import MeasurementError
 
-MOST = 9
-"""Two arms in three processes each, a clock, and what is started while they are still closing."""
+MOST = 13
+"""Four arms in three processes each, and a clock."""
 SHARE = 0.06
 """So much of the device's memory may they hold together."""
 CONTEXT_BYTES = 640 << 20
@@ -45,16 +45,19 @@ class Ready:
         """How many wait."""
         return len(self._waiting)
 
-    def refill(self) -> None:
-        """A job is over: have as many as are allowed, once the caller is seen to go on."""
+    def judged(self) -> None:
+        """A kernel is judged: a caller who has had some judged is expected to go on."""
         self._judged += 1
-        if self._judged < FROM_JOB:
-            return
+
+    def add(self) -> bool:
+        """Have one more wait; False where there are enough, or the caller may not go on."""
+        if self._judged < FROM_JOB or len(self._waiting) >= self._most:
+            return False
         try:
-            while len(self._waiting) < self._most:
-                self._waiting.append(self._start())
+            self._waiting.append(self._start())
         except (Refusal, MeasurementError):
-            return  # no job was lost; the next one meets the same and tells it
+            return False  # no job was lost; the next one meets the same and tells it
+        return True
 
     def take(self) -> LiveWorker | None:
         """The one that has waited longest; None when none is left."""

@@ -19,7 +19,7 @@ from kbs_engine.ablation import (
     plan_variants,
     variant_name,
 )
-from kbs_engine.jobs import Result, SourceRef
+from kbs_engine.jobs import Check, Result, SourceRef
 from kbs_engine.loop.actions import PutBlob
 from kbs_engine.loop.asks import MarksRead, ReadMarks, Write, Written
 from kbs_engine.loop.attributing import attribution_file
@@ -70,20 +70,62 @@ class How(msgspec.Struct, frozen=True, kw_only=True):
     why_not: dict[str, str]
 
 
-def ablate(ledger: Ledger, facts: Facts, base: Facts, offered: Offered, sass: SassCheck) -> Steps:
-    """Attribute a version's gain to its methods; returns the AttributionFile, files written."""
+class Ablation(msgspec.Struct, kw_only=True):
+    """The variants of a version's first round, written and not yet checked."""
+
+    how: How | None = None
+    """None: the version has no method."""
+    planned: Sequence[Mapping[str, bool]] = ()
+    """The champion first; empty where no method can be switched off."""
+    rows: list[Ablated] = msgspec.field(default_factory=list)
+
+    def checks(self, ledger: Ledger) -> list[Check]:
+        """The checks of the variants that could be written, in order."""
+        return _checks(ledger, self.rows)
+
+
+def begin_ablation(ledger: Ledger, facts: Facts, base: Facts, offered: Offered) -> Steps:
+    """Plan and write the variants of a version; returns the Ablation."""
     if not facts.methods:
-        note = "it differs from its base by its tunables alone: there is no method to attribute"
-        yield ledger.progress("ablate", facts.number, note, done=True)
-        return attribution_file(ledger.settings, facts, None, {}, [], sass, note)
+        return Ablation()
     how = yield from _how(facts, base, offered)
-    rows: list[Ablated] = []
-    found: Attribution | None = None
+    begun = Ablation(how=how)
     if how.methods:
         mode = ledger.settings.attribution if len(how.methods) > 1 else "loo"
         among = how.methods[:4] if mode == "factorial" else ()
-        planned = plan_variants(how.methods, mode, among=among)
-        found = yield from _round(ledger, facts, base, how, planned, rows)
+        begun.planned = plan_variants(how.methods, mode, among=among)
+        begun.rows = _named(begun.planned, ())
+        yield from _sources(facts, base, how, begun.rows)
+    return begun
+
+
+def ablate(
+    ledger: Ledger,
+    facts: Facts,
+    base: Facts,
+    ablation: Ablation,
+    checked: Sequence[Result],
+    sass: SassCheck,
+) -> Steps:
+    """Attribute a version's gain to its methods; returns the AttributionFile, files written.
+
+    Args:
+        ledger: the run.
+        facts: the version.
+        base: what it was made from.
+        ablation: as ``begin_ablation`` returned it.
+        checked: what its checks gave, in their order.
+        sass: the verdicts of the version's machine code.
+    """
+    how, rows = ablation.how, ablation.rows
+    if how is None:
+        note = "it differs from its base by its tunables alone: there is no method to attribute"
+        yield ledger.progress("ablate", facts.number, note, done=True)
+        return attribution_file(ledger.settings, facts, None, {}, [], sass, note)
+    found: Attribution | None = None
+    if how.methods:
+        _judge(rows, checked)
+        found = yield from _timed(ledger, facts, ablation.planned, rows)
         if found is not None and found.needs_factorial:
             planned = plan_variants(how.methods, "factorial", among=factorial_group(found))
             if affords(ledger, ablation_costs(ledger, len(planned) - 2)):
@@ -141,22 +183,47 @@ def _round(
     planned: Sequence[Mapping[str, bool]],
     rows: list[Ablated],
 ) -> Steps:
-    """Write, check and time variants together with the champion; the Attribution, or None."""
+    """Write, check and time what ``rows`` lack of ``planned``; the Attribution, or None."""
+    mine = _named(planned, rows)
+    had = {row.name for row in rows}
+    fresh = [row for row in mine if row.name not in had]
+    rows += fresh
+    yield from _sources(facts, base, how, fresh)
+    results = yield from run_jobs(ledger, _checks(ledger, fresh), "check ablations", facts.number)
+    _judge(fresh, results)
+    found = yield from _timed(ledger, facts, planned, mine)
+    return found
+
+
+def _named(planned: Sequence[Mapping[str, bool]], rows: Sequence[Ablated]) -> list[Ablated]:
+    """A row for every variant but the champion: those of ``rows`` among them."""
     known = {row.name: row for row in rows}
-    mine = [
+    return [
         known.get(variant_name(on)) or Ablated(name=variant_name(on), on=dict(on))
         for on in planned[1:]
     ]
-    fresh = [row for row in mine if row.name not in known]
-    rows += fresh
-    yield from _sources(facts, base, how, fresh)
-    writable = [row for row in fresh if row.source is not None]
-    jobs = [check_job(ledger, row.source) for row in writable if row.source is not None]
-    results = yield from run_jobs(ledger, jobs, "check ablations", facts.number)
+
+
+def _checks(ledger: Ledger, rows: Sequence[Ablated]) -> list[Check]:
+    return [check_job(ledger, row.source) for row in rows if row.source is not None]
+
+
+def _judge(rows: Sequence[Ablated], results: Sequence[Result]) -> None:
+    """The answers of ``_checks``, each to its row."""
+    writable = [row for row in rows if row.source is not None]
     for row, result in zip(writable, results, strict=True):
         row.check, row.checked = result, read(result, Checked)
         if not row.checked.passed:
             row.fault = f"wrong without it: {row.checked.reason}: {row.checked.detail}"
+
+
+def _timed(
+    ledger: Ledger,
+    facts: Facts,
+    planned: Sequence[Mapping[str, bool]],
+    mine: Sequence[Ablated],
+) -> Steps:
+    """Time the right ones of ``mine`` with the champion; the Attribution, or None."""
     right = [row for row in mine if row.right]
     if not right:
         return None

@@ -51,9 +51,9 @@ class RunJobs(Ask, frozen=True, kw_only=True, tag="jobs"):
     """For people: ``race, block 3``."""
     version: int
     branch: str = ""
-    optional: bool = False
-    """Whether the run can go on without; a job that could not be carried out is then an answer
-    too, and otherwise ends the command with its remedy."""
+    optional: tuple[str, ...] = ()
+    """Kinds of job that the run can go on without; one that could not be carried out is then an
+    answer too, and otherwise ends the command with its remedy."""
 
 
 class JobsDone(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag="jobs"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -27,6 +27,9 @@ from kbs_engine.results import ArmTimes, Checked, Compiled, Disassembled, Profil
 from kbs_engine.run.claims import disbelieved
 from kbs_engine.timing import Comparison, compare, summary
 
+_WITHOUT: Final = ("compile", "disassemble", "sanitize")
+"""Kinds of job without which a version can be told: no tool for them may be here."""
+
 
 def run_jobs(
     ledger: Ledger,
@@ -35,7 +38,7 @@ def run_jobs(
     version: int,
     *,
     branch: str = "",
-    optional: bool = False,
+    optional: tuple[str, ...] = (),
 ) -> Steps:
     """Ask for jobs and count what they spent; returns their results in order."""
     if not jobs:
@@ -123,8 +126,23 @@ def baseline_arms(ledger: Ledger) -> tuple[BaselineRef, ...]:
     return tuple(BaselineRef(name=name) for name in ledger.settings.baselines)
 
 
-def inspect(ledger: Ledger, facts: Facts) -> Steps:
-    """Machine code, sanitizer and counters of a version, as far as this device has them."""
+def inspect(
+    ledger: Ledger, facts: Facts, *, counters: bool = True, beside: Sequence[Check] = ()
+) -> Steps:
+    """Machine code, hardware counters and sanitizer of a version, as far as this device has them.
+
+    Asked for together: a device disassembles and compiles while a profiler runs, and checks what
+    is ``beside`` while the sanitizer does.
+
+    Args:
+        ledger: the run.
+        facts: the version; what was found is in them afterwards.
+        counters: False leaves the profiler out; a run without counters never has it.
+        beside: checks of other sources.
+
+    Returns:
+        The results of the checks, in order.
+    """
     source, task = facts.source, ledger.task
     jobs: list[AnyJob] = []
     if ledger.arch:
@@ -132,24 +150,20 @@ def inspect(ledger: Ledger, facts: Facts) -> Steps:
             Compile(source=source, arch=ledger.arch, task=task),
             Disassemble(source=source, arch=ledger.arch, task=task),
         ]
+    if ledger.counters and counters:
+        jobs.append(ProfileJob(source=source, task=task))
     if ledger.machine is not None and ledger.machine.device == "cuda":
         jobs.append(Sanitize(source=source, task=task))
-    found: dict[str, Result] = {}
-    results = yield from run_jobs(ledger, jobs, "machine code", facts.number, optional=True)
-    for result in results:
-        found[result.kind] = result
+    what = "machine code, counters, sanitizer" + ", checks of ablations" * bool(beside)
+    every = (*jobs, *beside)
+    results = yield from run_jobs(ledger, every, what, facts.number, optional=_WITHOUT)
+    found = {result.kind: result for result in results[: len(jobs)]}
     facts.compiled = _value(found.get("compile"), Compiled)
     facts.listing = _value(found.get("disassemble"), Disassembled)
     facts.sanitized = found.get("sanitize")
-
-
-def profile(ledger: Ledger, facts: Facts) -> Steps:
-    """Hardware counters of a version; nothing in a counter-free run."""
-    if not ledger.counters:
-        return
-    job = ProfileJob(source=facts.source, task=ledger.task)
-    (facts.profile,) = yield from run_jobs(ledger, [job], "counters", facts.number)
-    facts.profiled = read(facts.profile, Profiled)
+    facts.profile = found.get("profile")
+    facts.profiled = None if facts.profile is None else read(facts.profile, Profiled)
+    return results[len(jobs) :]
 
 
 def profile_again(ledger: Ledger, facts: Facts, plan: ProfilePlan) -> Steps:
@@ -158,7 +172,7 @@ def profile_again(ledger: Ledger, facts: Facts, plan: ProfilePlan) -> Steps:
         source=facts.source, task=ledger.task, sections=plan.sections, metrics=plan.metrics
     )
     what = "counters that separate the leading causes"
-    (result,) = yield from run_jobs(ledger, [job], what, facts.number, optional=True)
+    (result,) = yield from run_jobs(ledger, [job], what, facts.number, optional=("profile",))
     if result.value is not None and read(result, Profiled).report_sha256:
         facts.second = result
 

@@ -19,7 +19,7 @@ def prepare(ledger: Ledger) -> Steps:
     (probed,) = yield from run_jobs(ledger, [Probe()], "probe", 0)
     ledger.machine = machine = read(probed, Machine)
     (counted,) = yield from run_jobs(
-        ledger, [Count(task=ledger.task)], "count the work", 0, optional=True
+        ledger, [Count(task=ledger.task)], "count the work", 0, optional=("count",)
     )
     _count(ledger, counted)
     _settle(ledger, machine)
@@ -56,7 +56,7 @@ def prepare_epoch(ledger: Ledger, number: int) -> Steps:
     if machine is None:
         raise ValueError("the machine was not probed")
     (counted,) = yield from run_jobs(
-        ledger, [Count(task=ledger.task)], "count the work again", number, optional=True
+        ledger, [Count(task=ledger.task)], "count the work again", number, optional=("count",)
     )
     _count(ledger, counted)
     described: Described = yield Describe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbs_engine.loop.ablating import ablate
+from kbs_engine.loop.ablating import ablate, begin_ablation
 from kbs_engine.loop.actions import MakeFront
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
@@ -13,7 +13,6 @@ from kbs_engine.loop.measuring import (
     check_job,
     inspect,
     median,
-    profile,
     run_jobs,
     time_with,
 )
@@ -53,13 +52,14 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
         zero.median_ns = median(facts.timed.arms[-1])
     else:
         zero.median_ns = facts.median_ns
-    yield from inspect(ledger, facts)
+    offered = Offered(source=facts.source)
+    ablation = yield from begin_ablation(ledger, facts, base, offered)
+    checked = yield from inspect(ledger, facts, beside=ablation.checks(ledger))
     yield from write_measured(ledger, facts)
-    yield from profile(ledger, facts)
     yield from write_profile(facts)
     branch = Tried(
         name="b0",
-        offered=Offered(source=facts.source),
+        offered=offered,
         source=facts.source,
         tunables=facts.source.tunables,
         check=facts.check,
@@ -69,7 +69,7 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     yield from write_branches(ledger, following, [branch])
     sass = yield from verify(ledger, facts, base)
     yield put(f"v{following}/sass_check.json", sass)
-    attributed = yield from ablate(ledger, facts, base, branch.offered, sass)
+    attributed = yield from ablate(ledger, facts, base, ablation, checked, sass)
     yield put(f"v{following}/attribution.json", attributed)
     yield put(f"v{following}/methods.json", methods_file(ledger, following, decision, facts))
     enter(ledger, facts, 1)

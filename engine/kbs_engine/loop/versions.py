@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kbs_engine.jobs import Arm
-from kbs_engine.loop.ablating import ablate
+from kbs_engine.loop.ablating import ablate, begin_ablation
 from kbs_engine.loop.actions import CloseVersion, NoteCommit
 from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
 from kbs_engine.loop.deciding import diagnose
@@ -26,7 +26,6 @@ from kbs_engine.loop.measuring import (
     inspect,
     median,
     not_believed,
-    profile,
     time_with,
 )
 from kbs_engine.loop.recording import memory_record, outcomes, verdicts_of
@@ -55,7 +54,8 @@ def first_version(ledger: Ledger) -> Steps:
     refused = None
     if facts.checked is not None and facts.checked.passed:
         refused = yield from time_with(ledger, facts, baseline_arms(ledger), "time the baseline")
-    yield from inspect(ledger, facts)
+    counters = facts.median_ns is not None and refused is None
+    yield from inspect(ledger, facts, counters=counters)
     yield from write_measured(ledger, facts)
     if facts.median_ns is None or refused is not None:
         told = facts.checked if facts.checked and not facts.checked.passed else refused
@@ -67,7 +67,6 @@ def first_version(ledger: Ledger) -> Steps:
     note_baselines(ledger, facts)
     ledger.amend(0, median_ns=facts.median_ns, speedup_v0=1.0)
     ledger.update(best_ns=facts.median_ns)
-    yield from profile(ledger, facts)
     yield from write_profile(facts)
     yield from diagnose(ledger, facts)
     yield put("memory/v0.json", memory_record(ledger, facts, None, "the baseline"))
@@ -158,13 +157,13 @@ def _measured(
     """Everything that follows a champion, up to its record."""
     number, base = facts.number, decision.base
     ledger.versions[number] = facts
-    yield from inspect(ledger, facts)
+    ablation = yield from begin_ablation(ledger, facts, base, champion.offered)
+    checked = yield from inspect(ledger, facts, beside=ablation.checks(ledger))
     yield from write_measured(ledger, facts)
-    yield from profile(ledger, facts)
     yield from write_profile(facts)
     sass = yield from verify(ledger, facts, base)
     yield put(f"v{number}/sass_check.json", sass)
-    attributed: AttributionFile = yield from ablate(ledger, facts, base, champion.offered, sass)
+    attributed: AttributionFile = yield from ablate(ledger, facts, base, ablation, checked, sass)
     yield put(f"v{number}/attribution.json", attributed)
     found = against(facts.timed, 0, 1, ledger.settings.noise) if facts.timed else None
     compared = _compared(ledger, found)

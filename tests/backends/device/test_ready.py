@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from kbs_backends.device import proc
-from kbs_backends.device.local import _compiled_sources
+from kbs_backends.device.answers import compiled_sources
 from kbs_backends.device.ready import MOST, Ready, how_many
 from kbs_backends.device.refusal import Refusal
 from kbs_engine.jobs import BaselineRef, Check, SourceRef, Task, Time, TimingSettings
@@ -174,9 +174,9 @@ def test_what_is_compiled_ahead_of_a_job_is_each_source_once():
     arms = (source(1, "cuda-cpp"), source(1, "cuda-cpp"), source(2, "triton"),
             source(3, "cutlass"), BaselineRef(name="pytorch-eager"))  # fmt: skip
     task = Task(reference_sha256="a" * 64, dims={})
-    found = _compiled_sources(Time(arms=arms, task=task, settings=TimingSettings()))
+    found = compiled_sources(Time(arms=arms, task=task, settings=TimingSettings()))
     assert [one.sha256[-1] for one in found] == ["1", "3"]
-    assert _compiled_sources(Check(source=arms[2], task=task)) == []
+    assert compiled_sources(Check(source=arms[2], task=task)) == []
 
 
 def test_none_is_left_when_the_device_closes(tmp_path):
