@@ -48,7 +48,9 @@ def filled(most, **options):
     made = []
     ready = Ready(lambda: made.append(Worker(**options)) or made[-1], most)
     for _ in range(3):
-        ready.refill()
+        ready.judged()
+    while ready.add():
+        pass
     return ready, made
 
 
@@ -61,8 +63,9 @@ def test_who_measures_one_kernel_never_starts_more():
     ready, made = filled(0)
     assert (len(ready), made, ready.take()) == (0, [], None)
     ready = Ready(Worker, 3)
-    ready.refill()
-    ready.refill()
+    ready.judged()
+    ready.judged()
+    assert not ready.add()
     assert len(ready) == 0, "a check and a timing are no loop"
 
 
@@ -73,7 +76,7 @@ def test_the_dead_are_dropped_and_the_others_taken_once():
     assert made[0].ended == 1
     assert ready.take() is made[2]
     assert ready.take() is None
-    ready.refill()
+    assert [ready.add() for _ in range(4)] == [True, True, True, False]
     assert len(ready) == 3
 
 
@@ -93,7 +96,8 @@ def test_a_zygote_that_died_is_told_by_the_next_job_alone():
 
     ready = Ready(start, 2)
     for _ in range(3):
-        ready.refill()
+        ready.judged()
+    assert not ready.add()
     assert len(ready) == 0
 
 
@@ -165,6 +169,15 @@ def test_none_is_started_where_a_tool_is_to_measure_next(going_on):
     assert len(waiting(going_on, 1) & before) == 1, "one was used, and nobody took its place"
     assert going_on.check(HONEST, rounds=1).passed
     waiting(going_on)
+
+
+def test_once_the_tool_is_done_their_place_is_taken(going_on):
+    before = waiting(going_on)
+    assert going_on.check(HONEST, rounds=1).passed
+    going_on.device._owner.quiet()
+    waiting(going_on, 1)
+    going_on.device._idle()
+    assert len(waiting(going_on) & before) == 1
 
 
 def test_what_is_compiled_ahead_of_a_job_is_each_source_once():

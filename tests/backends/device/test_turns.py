@@ -1,0 +1,120 @@
+"""Whose turn it is: what must be alone is, what may run aside does, and every future ends."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import CancelledError
+
+import pytest
+
+from kbs_backends.device.turns import Turns
+
+SOON_S = 10.0
+
+
+class Held:
+    """Work that begins, tells so, and ends when it is let go."""
+
+    def __init__(self, result=None):
+        self.began, self.let_go, self.result = threading.Event(), threading.Event(), result
+
+    def __call__(self):
+        self.began.set()
+        assert self.let_go.wait(SOON_S)
+        if isinstance(self.result, BaseException):
+            raise self.result
+        return self.result
+
+
+@pytest.fixture
+def turns():
+    made = Turns()
+    yield made
+    made.close(amid=False, end=lambda: None)
+
+
+def test_one_after_the_other_in_order(turns):
+    seen = []
+    first = Held(1)
+    futures = [turns.submit(first, alone=False)]
+    futures += [turns.submit(lambda n=n: seen.append(n) or n, alone=n % 2 == 0) for n in (2, 3, 4)]
+    assert first.began.wait(SOON_S)
+    assert seen == []
+    first.let_go.set()
+    assert [future.result(SOON_S) for future in futures] == [1, 2, 3, 4]
+    assert seen == [2, 3, 4]
+
+
+def test_what_shares_goes_on_beside_it_and_what_must_be_alone_waits(turns):
+    sanitizer = Held("clean")
+    aside = turns.aside(lambda: sanitizer)
+    assert sanitizer.began.wait(SOON_S)
+    assert turns.submit(lambda: "checked", alone=False).result(SOON_S) == "checked"
+    timed_at = threading.Event()
+    timed = turns.submit(timed_at.set, alone=True)
+    behind = turns.submit(timed_at.is_set, alone=False)
+    assert not timed_at.wait(0.2)
+    assert not behind.done()
+    sanitizer.let_go.set()
+    assert aside.result(SOON_S) == "clean"
+    timed.result(SOON_S)
+    assert behind.result(SOON_S) is True
+
+
+def test_it_begins_in_its_turn_and_not_beside_what_is_alone(turns):
+    timing, begun = Held(), threading.Event()
+    turns.submit(timing, alone=True)
+    aside = turns.aside(lambda: begun.set() or (lambda: "clean"))
+    assert timing.began.wait(SOON_S)
+    assert not begun.wait(0.2)
+    timing.let_go.set()
+    assert aside.result(SOON_S) == "clean"
+
+
+@pytest.mark.parametrize("when", ["begun", "aside"])
+def test_a_problem_is_told_to_who_waits_and_the_next_goes_on(turns, when):
+    def fails():
+        raise ValueError("no tool")
+
+    aside = turns.aside(fails if when == "begun" else lambda: fails)
+    with pytest.raises(ValueError, match="no tool"):
+        aside.result(SOON_S)
+    assert turns.submit(lambda: 1, alone=True).result(SOON_S) == 1
+
+
+def test_idle_work_is_done_only_while_no_job_waits(turns):
+    done = []
+    first = Held()
+    turns.submit(first, alone=False)
+    assert first.began.wait(SOON_S)
+    turns.when_idle(lambda: done.append("too early"))
+    last = turns.submit(lambda: None, alone=False)
+    first.let_go.set()
+    last.result(SOON_S)
+    turns.when_idle(lambda: done.append("idle"))
+    turns.submit(lambda: None, alone=False).result(SOON_S)
+    finished = threading.Event()
+    turns.when_idle(finished.set)
+    assert finished.wait(SOON_S)
+    assert "too early" not in done
+
+
+def test_closing_amid_work_ends_it_and_leaves_no_future_open():
+    turns = Turns()
+    running, sanitizer = Held(), Held()
+    aside = turns.aside(lambda: sanitizer)
+    assert sanitizer.began.wait(SOON_S)
+    first = turns.submit(running, alone=False)
+    assert running.began.wait(SOON_S)
+    never = [turns.submit(lambda: 1, alone=True), turns.aside(lambda: lambda: 1)]
+
+    def end():
+        running.let_go.set()
+        sanitizer.let_go.set()
+
+    turns.close(amid=True, end=end)
+    assert (first.result(SOON_S), aside.result(SOON_S)) == (None, None)
+    for future in never:
+        with pytest.raises(CancelledError):
+            future.result(SOON_S)
+    turns.when_idle(lambda: 1 / 0)
