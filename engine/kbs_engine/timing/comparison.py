@@ -209,7 +209,11 @@ def _student_draws(degrees: float, rng: np.random.Generator) -> np.ndarray:
     Symmetric by construction, so that two identical arms get a symmetric interval.
     """
     if degrees not in _TABLES:
-        upper = [student_t_quantile(0.5 + (i + 0.5) / DRAWS, degrees) for i in range(DRAWS // 2)]
+        upper = [0.0]
+        for i in range(DRAWS // 2):
+            share = 0.5 + (i + 0.5) / DRAWS
+            upper.append(student_t_quantile(share, degrees, at_least=upper[-1]))
+        del upper[0]
         _TABLES[degrees] = np.array([-v for v in reversed(upper)] + upper)
     shuffled: np.ndarray = rng.permutation(_TABLES[degrees])
     return shuffled

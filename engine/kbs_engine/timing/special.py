@@ -61,14 +61,35 @@ def student_t_cdf(value: float, degrees: float) -> float:
     return 1.0 - tail if value > 0 else tail
 
 
-def student_t_quantile(probability: float, degrees: float) -> float:
-    """The t below which ``probability`` (0..1, ends excluded) of the distribution lies."""
+def student_t_density(value: float, degrees: float) -> float:
+    """The density of Student's t with ``degrees`` of freedom."""
+    log_front = math.lgamma((degrees + 1.0) / 2.0) - math.lgamma(degrees / 2.0)
+    log_tail = (degrees + 1.0) / 2.0 * math.log1p(value * value / degrees)
+    return math.exp(log_front - log_tail) / math.sqrt(math.pi * degrees)
+
+
+def student_t_quantile(probability: float, degrees: float, *, at_least: float = 0.0) -> float:
+    """The t below which ``probability`` (0..1, ends excluded) of the distribution lies.
+
+    Newton's method: above 0 the distribution function is concave, so that from a value below
+    the quantile each step ends below it too, and they need no bound.
+
+    Args:
+        probability: 0..1, ends excluded.
+        degrees: of freedom.
+        at_least: a value from 0 to the quantile, where one is known, to start from; only for
+            a ``probability`` of at least 0.5.
+    """
     if probability < 0.5:  # noqa: PLR2004 - the median
         return -student_t_quantile(1.0 - probability, degrees)
-    top = 1.0
-    while student_t_cdf(top, degrees) < probability:
-        top *= 2.0
-    return _solve(lambda value: student_t_cdf(value, degrees), probability, 0.0, top)
+    value = at_least
+    for _ in range(_STEPS):
+        missing = probability - student_t_cdf(value, degrees)
+        further = value + missing / student_t_density(value, degrees)
+        if further <= value * (1.0 + _CLOSE):
+            break
+        value = further
+    return value
 
 
 def binomial_upper(successes: int, trials: int, confidence: float = 0.95) -> float:

@@ -54,7 +54,7 @@ def filled(most, **options):
     return ready, made
 
 
-@pytest.mark.parametrize(("gib", "waiting"), [(8, 0), (24, 2), (80, 7), (141, MOST)])
+@pytest.mark.parametrize(("gib", "waiting"), [(4, 0), (24, 3), (80, 12), (141, MOST)])
 def test_a_small_gpu_keeps_its_memory(gib, waiting):
     assert how_many(gib << 30) == waiting
 
