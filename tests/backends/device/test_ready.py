@@ -146,8 +146,11 @@ def test_each_candidate_gets_one_that_waited_and_nobody_gets_it_again(going_on):
 
 
 def test_killed_while_waiting(going_on):
-    for pid in waiting(going_on):
+    killed = waiting(going_on)
+    for pid in killed:
         os.kill(pid, signal.SIGKILL)
+    while not all(proc.ended(pid) for pid in killed):
+        time.sleep(0.01)
     found = going_on.time(HONEST, HONEST, trials=4, baseline=True)
     assert [(arm.reason, len(arm.samples_ns)) for arm in found.arms] == [(None, 3)] * 3
     assert waiting(going_on)
