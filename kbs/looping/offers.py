@@ -49,23 +49,25 @@ def untried(marks: MarksRead, tried: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def template_row(
-    found: Candidate, ranked: Sequence[Recommendation], gap: float | None
+    found: Sequence[Candidate], ranked: Sequence[Recommendation], gap: float | None
 ) -> Recommendation:
-    """The row of a template that fits: the whole gap is at stake, whatever the causes are."""
+    """The row of templates that fit: the whole gap is at stake, whatever the causes are."""
     old = next((row for row in ranked if row.method == METHOD), None)
     gain = gap if gap is not None else ASSUMED
-    row = _offer(METHOD, {}, None, f"{found.name} computes what the reference does")
+    names = " or ".join(one.name for one in found)
+    told = f"{names} compute{'s' * (len(found) == 1)} what the reference does"
+    row = _offer(METHOD, {}, None, told)
     basis = f"gap {gap:.2f} to the model" if gap is not None else "share assumed"
     row = msgspec.structs.replace(
         row,
-        title=f"Start from {found.name}",
+        title=f"Start from {names}",
         axis="compute",
         gain=gain,
         score=gain * CHANCE,
         fit=1.0,
         fit_parts={"a template fits": 1.0},
         predicted_gain=(0.0, gain),
-        triggers=(f"{found.name} computes what the reference does; {basis}",),
+        triggers=(f"{told}; {basis}",),
     )
     if old is None:
         return row

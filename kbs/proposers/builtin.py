@@ -56,7 +56,7 @@ class BuiltinProposer:
                 found[method] = _tuning(carrier, tunable=tunable)
                 carrier = carrier or (method if tunable else "")
             elif method == METHOD and self.template is not None:
-                there = self.template() is not None
+                there = bool(self.template())
                 why = "" if there else f"no template fits: {self.template.why_not}"
                 found[method] = Ability(how="template" if there else "", why=why)
             else:
@@ -88,7 +88,7 @@ class BuiltinProposer:
         )
 
     def propose(self, request: Request) -> Sequence[Candidate]:
-        """The planned methods in one source, and a template beside it where that is planned.
+        """The planned methods in one source, and templates beside it where those are planned.
 
         After a failed try every method is tried alone.
         """
@@ -96,9 +96,8 @@ class BuiltinProposer:
         language = request.file.contract.language
         candidates: list[Candidate] = []
         if METHOD in planned and self.template is not None:
-            found = self.template()
-            if found is not None and request.attempt == 1:
-                candidates.append(found)
+            if request.attempt == 1:
+                candidates += self.template()
             planned = [method for method in planned if method != METHOD]
         if request.attempt > 1:
             alone = request.attempt - 2

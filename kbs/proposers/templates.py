@@ -1,11 +1,9 @@
-"""A candidate from a template of the wiki, where one computes what the reference does."""
+"""Candidates from templates of the wiki, where some compute what the reference does."""
 
 from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-
-import msgspec
 
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import KbsError
@@ -18,7 +16,7 @@ TF32 = "tf32_precision"
 
 
 class TemplateSource:
-    """Looks for a template once, on the CPU; what it found and why nothing fits is kept."""
+    """Looks for templates once, on the CPU; what it found and why nothing fits is kept."""
 
     def __init__(
         self, task: Task, blobs: BlobStore, roots: tuple[Path, ...], language: Language, arch: str
@@ -30,11 +28,11 @@ class TemplateSource:
         self.language = language
         self.arch = arch
         self._asked = False
-        self._found: Candidate | None = None
+        self._found: tuple[Candidate, ...] = ()
         self.why_not = ""
 
-    def __call__(self) -> Candidate | None:
-        """The candidate, or None with the reason in ``why_not``."""
+    def __call__(self) -> tuple[Candidate, ...]:
+        """A candidate from every template that fits; none, with the reason in ``why_not``."""
         if not self._asked:
             self._asked = True
             try:
@@ -43,30 +41,32 @@ class TemplateSource:
                 self.why_not = problem.message
         return self._found
 
-    def _look(self) -> Candidate | None:
-        from kbs_backends.baseline import make_baseline
+    def _look(self) -> tuple[Candidate, ...]:
+        from kbs_backends.baseline import fitting_templates
         from kbs_backends.tasks import load_reference
         from kbs_ingest.wiki.examples import load_templates
 
         with tempfile.TemporaryDirectory(prefix="kbs-template-") as folder:
             path = Path(folder) / "ref.py"
             path.write_bytes(self.blobs.get(self.task.reference_sha256))
-            found = make_baseline(
+            found, tried = fitting_templates(
                 load_reference(path, self.task.dims),
                 load_templates(self.roots),
                 languages=template_languages(self.language),
                 arch=self.arch,
                 device="cpu",
             )
-        if found.origin != "template":
-            self.why_not = "; ".join(found.tried) or "no template computes what the reference does"
-            return None
-        return Candidate(
-            text=permitted_text(found.text, self.language, self.task),
-            name=f"template {found.template}",
-            methods=(METHOD,),
-            note=f"starts from the template {found.template}",
-            template=found.template,
+        if not found:
+            self.why_not = "; ".join(tried) or "no template computes what the reference does"
+        return tuple(
+            Candidate(
+                text=permitted_text(one.text, self.language, self.task),
+                name=f"template {one.template}",
+                methods=(METHOD,),
+                note=f"starts from the template {one.template}",
+                template=one.template,
+            )
+            for one in found
         )
 
 
@@ -82,13 +82,3 @@ def permitted_text(text: str, language: Language, task: Task) -> str:
     if TF32 not in read_marks(text, language).methods():
         return text
     return write_variant(text, language, {}, {TF32: "tf32" in task.permitted})
-
-
-class NoTemplates(msgspec.Struct, frozen=True):
-    """The run uses no templates."""
-
-    why_not: str = "templates are switched off"
-
-    def __call__(self) -> None:
-        """Nothing."""
-        return

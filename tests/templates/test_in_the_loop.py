@@ -97,9 +97,11 @@ def test_a_template_uses_tf32_exactly_where_the_task_permits_it(opened, case, on
     run, settings, world = opened(case, permitted=CASES[case].permit)
     source, advice = advised(run, settings, world)
     _, candidates = proposed(settings, world, source, advice)
-    mine = next(one for one in candidates if one.template)
-    assert mine.template == "matmul_tensor_cutlass"
-    assert mine.source.switches["tf32_precision"] is on
+    mine = [one for one in candidates if one.template]
+    assert [one.template for one in mine] == ["matmul_tensor_cutlass", "matmul_tiled_cuda"]
+    assert mine[0].source.switches["tf32_precision"] is on
+    titles = [row.title for row in advice.ranked if row.method == METHOD]
+    assert titles == ["Start from template matmul_tensor_cutlass or template matmul_tiled_cuda"]
 
 
 def test_no_template_where_they_are_switched_off_or_one_is_in_already(opened):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -69,7 +69,8 @@ def make_baseline(
     inputs = reference.make_inputs(SEED, "setup", device)
     tried: list[str] = []
     wanted = tuple(languages) or ("triton", "cuda-cpp", "cutlass")
-    found = _from_template(reference, templates, inputs, wanted, arch, device, tried)
+    fitting = _from_templates(reference, templates, inputs, wanted, arch, device, tried)
+    found = next(fitting, None)
     if found is None and "triton" in wanted:
         found = _elementwise(reference, inputs, tried) or _generated(
             reference, inputs, device, tried
@@ -82,7 +83,33 @@ def make_baseline(
     return msgspec.structs.replace(found, tried=tuple(tried))
 
 
-def _from_template(
+def fitting_templates(
+    reference: Reference,
+    templates: Sequence[Template],
+    *,
+    languages: Sequence[str],
+    arch: str = "",
+    device: str = "cpu",
+) -> tuple[tuple[Baseline, ...], tuple[str, ...]]:
+    """Every template that computes what the reference does, written out for it.
+
+    Args:
+        reference: the task, bound to its dims. It is run.
+        templates: of the wiki.
+        languages: wanted, in order of preference.
+        arch: of the GPU, for templates that need one.
+        device: where the reference runs: ``cuda``, or ``cpu``.
+
+    Returns:
+        The templates, those of the first language first, and why others do not fit.
+    """
+    inputs = reference.make_inputs(SEED, "setup", device)
+    tried: list[str] = []
+    found = tuple(_from_templates(reference, templates, inputs, languages, arch, device, tried))
+    return found, tuple(tried)
+
+
+def _from_templates(
     reference: Reference,
     templates: Sequence[Template],
     inputs: Inputs,
@@ -90,7 +117,7 @@ def _from_template(
     arch: str,
     device: str,
     tried: list[str],
-) -> Baseline | None:
+) -> Iterator[Baseline]:
     matches = find_matches(reference, op=declared_op(reference), device=device)
     if not matches:
         near = but_for_epsilon(reference, device=device)
@@ -99,7 +126,7 @@ def _from_template(
             if near
             else "the reference computes none of the operations that templates have"
         )
-        return None
+        return
     dtypes = {
         name: str(value.dtype).removeprefix("torch.")
         for name, value in inputs.items()
@@ -112,16 +139,16 @@ def _from_template(
     fitting = [one for one in choices if not one.refused]
     by_id = {template.id: template for template in templates}
     fitting.sort(key=lambda one: (wanted.index(by_id[one.template].language), one.template))
-    if not fitting:
-        if not choices:
-            tried.append(f"no template of {matches[0].op} in {', '.join(wanted)}")
-        return None
-    template, match = by_id[fitting[0].template], fitting[0].match
-    text = instantiate(template, match, arguments_of(inputs), tuple(reference.output_names))
-    return Baseline(
-        text=text, language=template.language, origin="template", template=template.id,
-        match=match,
-    )  # fmt: skip
+    if not choices:
+        tried.append(f"no template of {matches[0].op} in {', '.join(wanted)}")
+    arguments, outputs = arguments_of(inputs), tuple(reference.output_names)
+    best = {one.template: one for one in reversed(fitting)}
+    for one in (one for one in fitting if best[one.template] is one):
+        template = by_id[one.template]
+        yield Baseline(
+            text=instantiate(template, one.match, arguments, outputs),
+            language=template.language, origin="template", template=template.id, match=one.match,
+        )  # fmt: skip
 
 
 def _elementwise(reference: Reference, inputs: Inputs, tried: list[str]) -> Baseline | None:
