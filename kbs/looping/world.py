@@ -81,7 +81,7 @@ class World(msgspec.Struct, kw_only=True):
         if source is None or METHOD in ask.applied or advice.roofline.near_peak:
             return advice
         found = source()
-        if found is None:
+        if not found:
             return advice
         row = template_row(found, advice.ranked, advice.roofline.gap)
         rest = [one for one in advice.ranked if one.method != METHOD]

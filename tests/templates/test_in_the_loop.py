@@ -116,3 +116,10 @@ def test_a_version_that_started_from_a_template_is_offered_none_again(opened):
     run, settings, world = opened("softmax_triton")
     _, advice = advised(run, settings, world, applied=(METHOD,))
     assert METHOD not in [row.method for row in advice.ranked]
+
+
+def test_where_none_fits_none_is_ranked(opened):
+    run, settings, world = opened("softmax_triton")
+    world.proposer.template = lambda: ()
+    _, advice = advised(run, settings, world)
+    assert not [row.title for row in advice.ranked if row.title.startswith("Start from")]
