@@ -12,6 +12,21 @@ from tests.gpu.store import stored
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured.md"
 
+DOES = {
+    "hung": "a kernel that never ends",
+    "illegal_access": "writes to an illegal address",
+    "out_of_memory": "fills the memory of the GPU",
+    "crashed": "reads from address 0 on the host",
+    "exited": "prints a result and exits with 0",
+    "forked": "starts a process",
+    "sandbox_violation": "sends a signal to its parent",
+    "wrote_too_much": "writes 10 GB into its folder",
+    "input_mutated": "changes an input",
+    "cached_output": "returns an earlier result",
+    "forged_result": "answers in the place of the harness",
+    "thread_left": "leaves a thread behind",
+}
+
 HEAD = """\
 # Measured on a GPU
 
@@ -35,7 +50,10 @@ def page() -> str:
         f"Card {card['gpu']}, driver {card['driver']}, CUDA {versions['cuda']}, "
         f"torch {versions['torch']}, triton {versions['triton']}, clocks as the card chose them.\n"
     )
-    parts = [HEAD, machine, _languages(), _isolation(), _near_roof(), _power(), _self_comparison()]
+    parts = [
+        HEAD, machine, _languages(), _isolation(), _hostile(), _near_roof(), _power(),
+        _self_comparison(),
+    ]  # fmt: skip
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
@@ -86,6 +104,21 @@ def _isolation() -> str:
         f"{last['attach_s']:.2f} s are the context and the mapping, {last['end_s']:.2f} s the end. "
         f"In force: {', '.join(name.replace('_', ' ') for name in last['isolation'])}. Measured {record['date'][:10]}."
     )
+
+
+def _hostile() -> str:
+    record = stored("hostile")
+    lines = [
+        "## What a hostile candidate costs",
+        f"One check each, refused with its own reason; an honest kernel was checked right after it, on the same device. Measured {record['date'][:10]}.",
+        "",
+        "| what it does | refused as | the next one |",
+        "|---|---|---|",
+    ]
+    for row in record["data"]:
+        then = "passes" if row["next_passes"] else "is refused"
+        lines.append(f"| {DOES[row['expected']]} | `{row['found']['reason']}` | {then} |")
+    return "\n".join(lines)
 
 
 def _near_roof() -> str:

@@ -52,6 +52,15 @@ def test_isolation_costs_less_than_half_a_second():
     assert all(set(one["isolation"].values()) == {"on"} for one in data["workers"])
 
 
+def test_a_hostile_candidate_cost_one_candidate():
+    rows = stored("hostile")["data"]
+    assert {row["expected"] for row in rows} == set(page.DOES)
+    for row in rows:
+        assert row["found"]["passed"] is False
+        assert row["found"]["reason"] == row["expected"]
+        assert row["next_passes"] is True
+
+
 def test_kernels_near_the_roof_were_not_refused():
     for row in stored("near_roof")["data"]:
         assert row["reason"] is None
