@@ -21,6 +21,8 @@ GUARD_PATTERNS = 512
 class Placement(msgspec.Struct, frozen=True, kw_only=True):
     """Where one call's arguments are."""
 
+    slot: int
+    """Two placements in one slot overlap, whatever their shifts."""
     tensors: tuple[Placed, ...]
     views: Any
     """Argument name → the owner's tensor over the arena."""
@@ -70,6 +72,7 @@ class Arena:
         guards = canaries(placed)
         begin, end = (guards[0][0], sum(guards[-1])) if guards else (0, 0)
         return Placement(
+            slot=slot,
             tensors=placed,
             views=self._views(placed, self._flat, 0),
             guards=[self._flat[at : at + size] for at, size in guards],

@@ -1,9 +1,10 @@
 """One call of one worker, from fresh arguments to verified outputs and two clocks.
 
-Order: make inputs, poisoned outputs and guards ready where no worker sees them → arm (the call
-stands before its gate, its launches queued where the device allows) → bring them to the arena
-in one copy → flush the cache → clock → open the gate → done → clock → copy the outputs at once →
-compare. Inputs are final only when the gate opens.
+Order: look again at the outputs of the call whose place this one takes → make inputs, poisoned
+outputs and guards ready where no worker sees them → arm (the call stands before its gate, its
+launches queued where the device allows) → bring them to the arena in one copy → flush the cache
+→ clock → open the gate → done → clock → copy the outputs at once → compare. Inputs are final only
+when the gate opens.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import msgspec
 from kbs_backends.device.accelerators import OwnerSide
 from kbs_backends.device.arena import Arena, Placement, same_bits
 from kbs_backends.device.decoys import Decoys, explains
+from kbs_backends.device.late_writes import StandingOutputs
 from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.messages import CallOnce, Done, Method, Seen, Trial, WatchMode
 from kbs_backends.device.refusal import Refusal, claimed
@@ -84,15 +86,7 @@ class ArmState:
         self.cold_ns: float | None = None
         """The first call by the owner's clock."""
         self.notes: list[str] = []
-        self.last: tuple[Placement, dict[str, torch.Tensor]] | None = None
-
-    def unchanged_since(self) -> bool:
-        """Whether the outputs of the last call are still what they were at its stop clock."""
-        last, self.last = self.last, None
-        if last is None:
-            return True
-        placement, outputs = last
-        return all(same_bits(placement.views[name], was) for name, was in outputs.items())
+        self.standing = StandingOutputs()
 
 
 class Caller:
@@ -114,7 +108,7 @@ class Caller:
         It goes the whole way of a candidate's timed call, as filling and flushing decide in
         what state the device is when the gate opens.
         """
-        placement = arm.arena.place()
+        placement = self._place(arm)
         call = self._message(placement, {}, method, trial=kind)
         arm.arena.write(placement, values.inputs)
         decoys = arm.arena.plant(placement, self._hidden)
@@ -134,8 +128,7 @@ class Caller:
 
         ``repeated`` says that this worker has seen these very values before.
         """
-        self.settle(arm)
-        placement = arm.arena.place()
+        placement = self._place(arm)
         scalars = {n: v for n, v in values.inputs.items() if n not in placement.views}
         dirty = not timed and "dirty_shared_memory" not in self._off
         call = self._message(placement, scalars, method, watch=watch, dirty=dirty)
@@ -145,7 +138,7 @@ class Caller:
         decoys = arm.arena.plant(placement, self._hidden)
         ran = self._run(arm, call, placement, decoys, first=first, flush=timed)
         outputs = {name: _copied(placement.views[name]) for name in self._task.outputs}
-        arm.last = (placement, outputs)
+        arm.standing.remember(placement, outputs)
         if first and not arm.trusted:
             arm.worker.close_gates()
         try:
@@ -160,8 +153,16 @@ class Caller:
         return facts
 
     def settle(self, arm: ArmState) -> None:
-        """Look again at the outputs of the last call: nothing may have written since."""
-        if not arm.unchanged_since() and "output_at_stop" not in self._off:
+        """Look again at all outputs that still stand: nothing may have written since."""
+        self._refuse_late(unchanged=arm.standing.unchanged())
+
+    def _place(self, arm: ArmState) -> Placement:
+        placement = arm.arena.place()
+        self._refuse_late(unchanged=arm.standing.leave(placement))
+        return placement
+
+    def _refuse_late(self, *, unchanged: bool) -> None:
+        if not unchanged and "output_at_stop" not in self._off:
             raise Refusal("late_write", "an output changed after its call was done")
 
     def _message(
@@ -227,7 +228,7 @@ class Caller:
     ) -> None:
         """Refusal with its own reason when the result is that of the decoys."""
         before = arm.arena.as_before_the_gate(placement, values.inputs, decoys, self._hidden)
-        arm.last = None  # its outputs lay where this has written
+        arm.standing.forget(placement)
         if explains(self._task, before, values, outputs):
             raise Refusal(
                 "early_read", "the result is that of values that stood there before the call"

@@ -83,6 +83,7 @@ def finish(bench: Bench, caller: Caller, state: ArmState) -> None:
     state.worker.inspect(
         threads="thread_census" not in bench.off, state="state_snapshot" not in bench.off
     )
+    caller.settle(state)  # what the census no longer met has written by now
 
 
 def _rounds(

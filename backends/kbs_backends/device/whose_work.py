@@ -13,8 +13,11 @@ from kbs_backends.device.task import LoadedTask
 from kbs_engine.jobs import SourceRef
 from kbs_engine.results import OwnWork
 
-_ENDS = ("crashed", "hung", "exited", "out_of_memory", "forged_result", "sandbox_violation")
-"""After these there is no worker to ask further."""
+_ENDS = (
+    "crashed", "hung", "exited", "out_of_memory", "forged_result", "sandbox_violation",
+    "late_write",
+)  # fmt: skip
+"""After these there is no worker to ask further, or what it is asked next says nothing."""
 
 
 def whose_work(
