@@ -17,7 +17,7 @@ from pathlib import Path
 
 from kbs_backends.device.ahead_child import PROGRAM, AheadChild
 from kbs_backends.device.environ import child_environment
-from kbs_backends.profilers.base import Finished, Target, ToolStart
+from kbs_backends.profilers.base import Finished, Target, ToolStart, Turn
 
 MIN_CORES = 4
 MOST = 6
@@ -84,11 +84,13 @@ class StartedAhead:
             self._waiting[key] = None
             self._starters.submit(self._start, key, start)
 
-    def run(self, start: ToolStart, target: Target, into: Path) -> Finished | None:
+    def run(
+        self, start: ToolStart, target: Target, into: Path, turn: Turn | None = None
+    ) -> Finished | None:
         """See ``profilers.Ahead``; the next one is started once this one is done."""
         child = self._taken(start, target)
         try:
-            return None if child is None else self._made(child, target, into)
+            return None if child is None else self._made(child, target, into, turn)
         finally:
             self.expect(start)
 
@@ -155,9 +157,11 @@ class StartedAhead:
         child.end()
         return None
 
-    def _made(self, child: AheadChild, target: Target, into: Path) -> Finished | None:
+    def _made(
+        self, child: AheadChild, target: Target, into: Path, turn: Turn | None
+    ) -> Finished | None:
         try:
-            finished = child.run(target)
+            finished = child.run(target, turn)
             if finished is not None:
                 child.take_files(into)
         finally:

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from kbs_backends.device import proc
 from kbs_backends.device.await_request import SOCKET, Begun, Call, peer
+from kbs_backends.device.single_call import GO, HOLD_TICK_S, PREPARED
 from kbs_backends.device.wire import Channel, ClosedError, SilenceError, WireError
-from kbs_backends.profilers.base import REPORT_NAME, Finished, Target, ToolStart
+from kbs_backends.profilers.base import REPORT_NAME, Finished, Target, ToolStart, Turn
 from kbs_backends.run_tool import ToolRun, end_tool
 
 PROGRAM = (sys.executable, "-m", "kbs_backends.device.single_call")
@@ -27,6 +28,9 @@ START_S = 60.0
 """Longest time from the start of a tool to the program's being ready."""
 BEGIN_S = 10.0
 """Longest time from a request to the word that it was read."""
+PREPARE_S = 20.0
+"""So long may a program prepare beside others; one that compiles for longer, or whose prints
+nobody reads meanwhile, goes on once the device is its own."""
 END_S = 2.0
 """So long may a tool take to end by itself once its program has."""
 _TICK_S = 0.1
@@ -92,11 +96,19 @@ class AheadChild:
             self.ready.set()
         return self.channel is not None
 
-    def run(self, target: Target) -> Finished | None:
-        """Make the call of ``target``; None where the program did not take the request."""
+    def run(self, target: Target, turn: Turn | None = None) -> Finished | None:
+        """Make the call of ``target``; None where the program did not take the request.
+
+        With a ``turn`` the program stands before its range until that is taken.
+        """
         arguments = target.argv[len(PROGRAM) :]
-        if not self._asked(Call(arguments=arguments, cwd=target.cwd)):
+        hold = () if turn is None else ("--hold", str(self.folder))
+        if not self._asked(Call(arguments=(*arguments, *hold), cwd=target.cwd)):
             return None
+        if turn is not None:
+            self._prepared()
+            turn()
+            (self.folder / GO).touch()
         try:
             out, err = self._process.communicate(timeout=target.timeout_s)
         except subprocess.TimeoutExpired:
@@ -110,6 +122,8 @@ class AheadChild:
     def take_files(self, into: Path) -> None:
         """Move what the tool left to the folder ``into``."""
         for path in self.folder.iterdir():
+            if path.name in (PREPARED, GO):
+                continue
             into.mkdir(parents=True, exist_ok=True)
             shutil.move(path, into / path.name)
 
@@ -128,6 +142,14 @@ class AheadChild:
                 self._process.wait(timeout=END_S)
         end_tool(self._process)
         self._remove()
+
+    def _prepared(self) -> None:
+        """Wait until the program stands before its range, has ended, or takes too long."""
+        deadline = time.monotonic() + PREPARE_S
+        while time.monotonic() < deadline and self._process.poll() is None:
+            if (self.folder / PREPARED).exists():
+                return
+            time.sleep(HOLD_TICK_S)
 
     def _asked(self, call: Call) -> bool:
         """Whether the program read the call; the channel is closed behind it."""

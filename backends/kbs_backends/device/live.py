@@ -95,6 +95,11 @@ class LiveWorker:
         """Whether the process runs."""
         return not proc.ended(self.pid)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether ``opened`` has seen it open the device."""
+        return self._open
+
     def open(self, accelerator: str, gpu: int) -> None:
         """Have the device opened, which takes a while; ``opened`` waits for it."""
         self._send(Open(accelerator=accelerator, gpu=gpu))

@@ -49,6 +49,8 @@ from kbs_engine.results import Counted, Machine, Timed, read
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+    from kbs_backends.profilers import Turn
+
 COMPILERS = 4
 """Sources that are compiled at once: one for each branch of a usual round."""
 
@@ -56,8 +58,8 @@ COMPILERS = 4
 class LocalDevice:
     """This machine as a device; a context manager that ends every process it started.
 
-    Jobs that use the GPU run one after the other, but for the sanitizer, beside which sources are
-    checked; compiling and disassembling run beside all.
+    Jobs that use the GPU run one after the other, but for the tools: sources are checked beside
+    the sanitizer and while a profiler prepares; compiling and disassembling run beside all.
     """
 
     def __init__(
@@ -109,7 +111,7 @@ class LocalDevice:
         self._owner = Owner(settings)
         self._static = StaticJobs(blobs, self._workdir / "static")
         self._outside = Outside(blobs, self._static, self._workdir / "outside", self.kind, gpu)
-        self._turns = Turns()
+        self._turns = Turns(self._quiet)
         self._static_queue = ThreadPoolExecutor(COMPILERS, thread_name_prefix="kbs-compile")
         self._machine: Machine | None = None
         self._probed = False
@@ -140,7 +142,9 @@ class LocalDevice:
             self._compile_ahead(job)
         if isinstance(job, Sanitize):
             return self._turns.aside(partial(self._begin_aside, job))
-        alone = isinstance(job, (Time, ProfileJob, Ceiling))
+        if isinstance(job, ProfileJob):
+            return self._turns.held(partial(self._begin_aside, job))
+        alone = isinstance(job, (Time, Ceiling))
         return self._turns.submit(partial(self._guarded, job, self._on_device), alone=alone)
 
     def close(self) -> None:
@@ -199,7 +203,7 @@ class LocalDevice:
             return failed(job, problem)
 
     def _on_device(self, job: Job) -> Result:
-        if isinstance(job, (ProfileJob, Ceiling)):
+        if isinstance(job, Ceiling):
             machine = self._known_machine(probed=True)
             self._owner.quiet()
             try:
@@ -212,20 +216,27 @@ class LocalDevice:
             return self._judge(job)
         return self._owner.ask(Request(job=_any(job)))
 
-    def _begin_aside(self, job: Sanitize) -> Callable[[], Result]:
-        """On the device's thread: how the job is run beside checks."""
+    def _begin_aside(
+        self, job: Sanitize | ProfileJob, turn: Turn | None = None
+    ) -> Callable[[], Result]:
+        """On the device's thread: how the job is run beside checks, up to its ``turn``."""
         try:
             machine = self._known_machine(probed=True)
         except KbsError as problem:
             return partial(failed, job, problem)
 
-        def run(job: Sanitize) -> Result:
+        def run(job: Job) -> Result:
             try:
-                return self._outside.run(job, machine)
+                return self._outside.run(job, machine, turn)
             finally:
                 self._turns.when_idle(self._idle)
 
         return partial(self._guarded, job, run)
+
+    def _quiet(self) -> None:
+        """A profiler is to measure; a dead owner opens nothing, and is told by the next job."""
+        with contextlib.suppress(MeasurementError):
+            self._owner.quiet()
 
     def _idle(self) -> None:
         """Nothing waits for the device: processes for the next jobs may open it."""

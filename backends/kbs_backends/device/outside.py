@@ -21,7 +21,7 @@ from kbs_engine.jobs import Ceiling, Job, ProfileJob, Result, Sanitize, SourceRe
 from kbs_engine.results import Machine, Timed
 
 if TYPE_CHECKING:
-    from kbs_backends.profilers import Profiler, Report, Target
+    from kbs_backends.profilers import Profiler, Report, Target, Turn
 
 TOOLS = (
     ("nvcc", r"release [\d.]+"), ("ncu", r"Version [\d.]+"), ("cuobjdump", r"release [\d.]+"),
@@ -74,17 +74,20 @@ class Outside:
         if self._ahead is not None:
             self._ahead.close()
 
-    def run(self, job: Job, machine: Machine) -> Result:
-        """Answer a job; KbsError where its tool is not here."""
+    def run(self, job: Job, machine: Machine, turn: Turn | None = None) -> Result:
+        """Answer a job; KbsError where its tool is not here.
+
+        ``turn`` is taken before a profiler measures.
+        """
         if self._kind != "cuda" and isinstance(job, ProfileJob):
-            return self._profile(job, machine)
+            return self._profile(job, machine, turn)
         if self._kind != "cuda":
             raise MeasurementError(
                 f"a {job.__struct_config__.tag} job needs a GPU",
                 remedy="use --device cuda on a machine with a GPU",
             )
         if isinstance(job, ProfileJob):
-            return self._profile(job, machine)
+            return self._profile(job, machine, turn)
         if isinstance(job, Sanitize):
             return self._sanitize(job, machine)
         if isinstance(job, Ceiling):
@@ -111,13 +114,13 @@ class Outside:
             counters_why_not="" if counter is None or counter.state == "ok" else counter.detail,
         )  # fmt: skip
 
-    def _profile(self, job: ProfileJob, machine: Machine) -> Result:
+    def _profile(self, job: ProfileJob, machine: Machine, turn: Turn | None) -> Result:
         from kbs_backends.profilers import Target, choose_profiler
 
         profiler = choose_profiler(
             vendor="nvidia", counters=machine.counters,
             why_not=machine.counters_why_not or "this device is a CPU",
-            ahead=self._ahead,
+            ahead=self._ahead, turn=turn,
         )  # fmt: skip
         self._workdir.mkdir(parents=True, exist_ok=True)
         output = Path(tempfile.mkdtemp(prefix="profile-", dir=self._workdir))

@@ -23,6 +23,9 @@ SHARE = 0.1
 """So much of the device's memory may they hold together."""
 CONTEXT_BYTES = 640 << 20
 """What is allowed for one open device: 618 MiB on an H200, driver 580, before any kernel."""
+AT_ONCE = 2
+"""So many open the device at a time, as the driver opens one after the other: whoever needs quiet
+never waits for more."""
 FROM_JOB = 3
 """A caller who has had so many kernels judged is expected to go on."""
 
@@ -51,9 +54,15 @@ class Ready:
         self._judged += 1
 
     def add(self) -> bool:
-        """Have one more wait; False where there are enough, or the caller may not go on."""
+        """Have one more wait; False where there are enough, or the caller may not go on.
+
+        Where some are still opening the device the first of them is waited for.
+        """
         if self._judged < FROM_JOB or len(self._waiting) >= self._most:
             return False
+        opening = [worker for worker in self._waiting if not worker.is_open]
+        if len(opening) >= AT_ONCE:
+            self._see_open(opening[0])
         try:
             self._waiting.append(self._start())
         except (Refusal, MeasurementError):
@@ -72,9 +81,7 @@ class Ready:
     def quiet(self) -> None:
         """Wait until all have opened the device: opening disturbs what is timed."""
         for worker in list(self._waiting):
-            if not _opened(worker):
-                self._waiting.remove(worker)
-                worker.end()
+            self._see_open(worker)
 
     def end(self) -> None:
         """End all: their memory is needed, or the device is closed."""
@@ -82,6 +89,12 @@ class Ready:
             worker.kill()
         while self._waiting:
             self._waiting.popleft().end()
+
+    def _see_open(self, worker: LiveWorker) -> None:
+        """Wait until it has opened the device; one that died is dropped."""
+        if not _opened(worker):
+            self._waiting.remove(worker)
+            worker.end()
 
 
 def _opened(worker: LiveWorker) -> bool:

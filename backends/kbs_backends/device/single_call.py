@@ -7,7 +7,8 @@ framework's kernels nor a compilation get in. Without a GPU (``--device cpu``) t
 without a range: a dry run.
 
 ``python -m kbs_backends.device.single_call --wait PID`` imports first and reads these arguments
-from the device process PID when there is a call to make (``ahead``).
+from the device process PID when there is a call to make (``ahead``). With ``--hold FOLDER`` it
+stands before the range until the device is free for what must be measured alone.
 """
 
 from __future__ import annotations
@@ -17,11 +18,17 @@ import contextlib
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 SEED = 20_001
 """The values do not matter here: nothing is judged by them."""
+PREPARED, GO = "prepared", "go"
+"""Files by which a call that is held and its device tell each other how far they are."""
+HOLD_S = 600.0
+"""Longer than what else runs on a device may take."""
+HOLD_TICK_S = 0.001
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,6 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     if options.warm:
         kernel(**chosen)
+    if options.hold is not None and not _held(options.hold, device):
+        return 2
     with _range(device):
         kernel(**chosen)
     return 0
@@ -71,7 +80,27 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--zero-scratch", action="store_true")
     parser.add_argument("--warm", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--hold", type=Path, metavar="FOLDER")
     return parser.parse_args(arguments)
+
+
+def _held(folder: Path, device: str) -> bool:
+    """Say in ``folder`` that all but the range is done, and wait there for the word to go on.
+
+    The candidate could write that word itself: it would spoil nobody's profile but its own.
+    """
+    if device != "cpu":
+        import torch
+
+        torch.cuda.synchronize()
+    (folder / PREPARED).touch()
+    deadline = time.monotonic() + HOLD_S
+    while time.monotonic() < deadline:
+        if (folder / GO).exists():
+            return True
+        time.sleep(HOLD_TICK_S)
+    sys.stderr.write(f"nobody said within {HOLD_S:g} s that the device is free\n")
+    return False
 
 
 @contextlib.contextmanager

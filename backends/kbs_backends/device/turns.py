@@ -1,16 +1,21 @@
-"""Whose turn it is on a GPU: one job after the other, and the sanitizer beside checks.
+"""Whose turn it is on a GPU: one job after the other, and tools beside checks.
 
 What is timed or profiled runs alone. A check and a sanitizer only judge, so they share the
 device: a job ``aside`` begins in its turn, and what comes behind it waits for its end only where
-it must be alone.
+it must be alone. A profiler is ``held``: it opens the device and prepares aside, and is alone
+from where it takes its turn.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
+
+from kbs_backends.profilers.base import Turn
+from kbs_engine.errors import MeasurementError
 
 T = TypeVar("T")
 
@@ -18,12 +23,16 @@ T = TypeVar("T")
 class Turns:
     """The queue of one device; everything but what runs aside is done on one thread."""
 
-    def __init__(self) -> None:
-        """Nothing runs yet."""
+    def __init__(self, quiet: Callable[[], object]) -> None:
+        """Nothing runs yet; ``quiet`` is called before what is held may be alone."""
+        self._quiet = quiet
         self._queue = ThreadPoolExecutor(1, thread_name_prefix="kbs-device")
         self._side = ThreadPoolExecutor(1, thread_name_prefix="kbs-aside")
+        self._holder = ThreadPoolExecutor(1, thread_name_prefix="kbs-held")
         self._aside: list[Future[Any]] = []
         """Touched on the queue's thread alone."""
+        self._held: list[_Hold] = []
+        self._closed = threading.Event()
         self._lock = threading.Lock()
         self._queued = 0
 
@@ -39,17 +48,41 @@ class Turns:
 
     def aside(self, begin: Callable[[], Callable[[], T]]) -> Future[T]:
         """What ``begin``, in its turn and on the queue's thread, returns is run aside."""
+
+        def start() -> Future[T]:
+            inner = self._side.submit(begin())
+            self._aside.append(inner)
+            return inner
+
+        return self._started(start)
+
+    def held(self, begin: Callable[[Turn], Callable[[], T]]) -> Future[T]:
+        """The same, of what is alone on the device from where it calls the ``Turn`` it is given.
+
+        The turn comes once all jobs in the queue by then, and those aside, are done.
+        """
+
+        def start() -> Future[T]:
+            hold = _Hold(self)
+            inner = self._holder.submit(begin(hold.take))
+            with self._lock:
+                self._held.append(hold)
+            inner.add_done_callback(lambda _: hold.end())
+            return inner
+
+        return self._started(start)
+
+    def _started(self, start: Callable[[], Future[T]]) -> Future[T]:
         outer: Future[T] = Future()
 
         def begun() -> None:
             if not outer.set_running_or_notify_cancel():
                 return
             try:
-                inner = self._side.submit(begin())
+                inner = start()
             except BaseException as problem:  # noqa: BLE001 - handed to whoever waits
                 outer.set_exception(problem)
                 return
-            self._aside.append(inner)
             inner.add_done_callback(lambda done: _hand_over(done, outer))
 
         self._put(begun).add_done_callback(lambda done: done.cancelled() and outer.cancel())
@@ -69,13 +102,29 @@ class Turns:
         except RuntimeError:
             return  # the device is being closed
 
+    def ask(self) -> None:
+        """Something that is held wants its turn."""
+        with contextlib.suppress(RuntimeError):  # it is told that the device is closed
+            self.submit(lambda: None, alone=True)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more begins."""
+        return self._closed.is_set()
+
     def close(self, *, amid: bool, end: Callable[[], None]) -> None:
         """Nothing more begins; ``amid``: what runs is ended by ``end``, not waited for."""
-        self._queue.shutdown(wait=not amid, cancel_futures=True)
+        self._closed.set()
+        self._queue.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            held = tuple(self._held)
+        for one in held:
+            one.granted.set()  # where it has not begun to measure it is told that it will not
         if amid:
             end()
         self._queue.shutdown(wait=True)
         self._side.shutdown(wait=True, cancel_futures=True)
+        self._holder.shutdown(wait=True, cancel_futures=True)
 
     def _put(self, run: Callable[[], T]) -> Future[T]:
         def begun() -> T:
@@ -88,8 +137,41 @@ class Turns:
         return self._queue.submit(begun)
 
     def _settle(self) -> None:
+        """On the queue's thread: let everything aside come to its end, each held one alone."""
         wait(self._aside)
         self._aside.clear()
+        while True:
+            with self._lock:
+                if not self._held:
+                    return
+                hold = self._held.pop(0)
+            hold.asked.wait()
+            if not hold.ended.is_set():
+                self._quiet()
+                hold.granted.set()
+                hold.ended.wait()
+
+
+class _Hold:
+    """One job that prepares aside and is alone later."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+        self.asked, self.granted, self.ended = (threading.Event() for _ in range(3))
+
+    def take(self) -> None:
+        """On the job's own thread: wait until it is alone; MeasurementError when closed."""
+        if not self.asked.is_set():
+            self.asked.set()
+            self._turns.ask()
+        self.granted.wait()
+        if self._turns.closed:
+            raise MeasurementError("the device is closed", remedy="open a new one")
+
+    def end(self) -> None:
+        """It is over, whether it took its turn or not."""
+        self.ended.set()
+        self.asked.set()
 
 
 def _hand_over(inner: Future[T], outer: Future[T]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -59,12 +59,19 @@ class Finished(msgspec.Struct, frozen=True, kw_only=True):
     timed_out: bool = False
 
 
+Turn = Callable[[], None]
+"""Waits until nothing else uses the device; a second call returns at once."""
+
+
 class Ahead(Protocol):
     """Tools that were started ahead of their jobs and wait for what to run."""
 
-    def run(self, start: ToolStart, target: Target, into: Path) -> Finished | None:
+    def run(
+        self, start: ToolStart, target: Target, into: Path, turn: Turn | None = None
+    ) -> Finished | None:
         """Run ``target`` in a tool that waits; files that it leaves go to the folder ``into``.
 
+        With a ``turn`` everything up to the profiler range is done before it is taken.
         None where none waits or anything about it is off: the tool is to be started as usual.
         """
         ...

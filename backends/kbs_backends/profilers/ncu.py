@@ -15,6 +15,7 @@ from kbs_backends.profilers.base import (
     Report,
     Target,
     ToolStart,
+    Turn,
     environment_of,
 )
 from kbs_backends.run_tool import ToolRun, run_tool
@@ -68,6 +69,8 @@ class NcuProfiler(msgspec.Struct, frozen=True, kw_only=True):
     program: str = "ncu"
     ahead: Ahead | None = None
     """Where an ncu may wait that was started before."""
+    turn: Turn | None = None
+    """Taken before anything is measured."""
 
     def start(self, sections: tuple[str, ...] = (), metrics: tuple[str, ...] = ()) -> ToolStart:
         """How ncu is started for a pass; without sections and metrics the first one."""
@@ -91,11 +94,13 @@ class NcuProfiler(msgspec.Struct, frozen=True, kw_only=True):
         held = Collected(sections=plan.sections, metrics=plan.metrics)
         output.mkdir(parents=True, exist_ok=True)
         if self.ahead is not None:
-            found = self.ahead.run(start, target, output)
+            found = self.ahead.run(start, target, output, self.turn)
             if found is not None and (found.timed_out or _reported(found.run, output)):
                 told = msgspec.structs.replace(held, arguments=found.arguments)
                 return _report(found.run, output, told)
             (output / REPORT).unlink(missing_ok=True)
+        if self.turn is not None:
+            self.turn()
         command = start.argv(target.argv, output / REPORT_NAME)
         run = run_tool(
             command, timeout_s=target.timeout_s, cwd=target.folder, env=environment_of(target)

@@ -32,6 +32,10 @@ class Worker:
     def __init__(self, *, opens=True):
         self.alive, self.opens, self.was_opened, self.ended = True, opens, 0, 0
 
+    @property
+    def is_open(self):
+        return self.was_opened > 0
+
     def opened(self):
         if not self.opens:
             raise Refusal("crashed", "by signal SIGKILL")
@@ -82,12 +86,23 @@ def test_the_dead_are_dropped_and_the_others_taken_once():
 
 def test_quiet_waits_for_all_and_drops_who_cannot_open():
     ready, made = filled(2)
+    assert [one.was_opened for one in made] == [0, 0]
     ready.quiet()
     assert [one.was_opened for one in made] == [1, 1]
     ready, made = filled(2, opens=False)
     ready.quiet()
     assert len(ready) == 0
     assert [one.ended for one in made] == [1, 1]
+
+
+def test_two_open_at_a_time():
+    ready, made = filled(5)
+    assert [one.was_opened for one in made] == [1, 1, 1, 0, 0]
+    ready, made = filled(2, opens=False)
+    assert ready.take() is made[0]
+    made.clear()
+    assert ready.add()
+    assert len(ready) == 2
 
 
 def test_a_zygote_that_died_is_told_by_the_next_job_alone():

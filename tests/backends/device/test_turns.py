@@ -8,6 +8,7 @@ from concurrent.futures import CancelledError
 import pytest
 
 from kbs_backends.device.turns import Turns
+from kbs_engine.errors import MeasurementError
 
 SOON_S = 10.0
 
@@ -28,7 +29,7 @@ class Held:
 
 @pytest.fixture
 def turns():
-    made = Turns()
+    made = Turns(lambda: None)
     yield made
     made.close(amid=False, end=lambda: None)
 
@@ -100,7 +101,7 @@ def test_idle_work_is_done_only_while_no_job_waits(turns):
 
 
 def test_closing_amid_work_ends_it_and_leaves_no_future_open():
-    turns = Turns()
+    turns = Turns(lambda: None)
     running, sanitizer = Held(), Held()
     aside = turns.aside(lambda: sanitizer)
     assert sanitizer.began.wait(SOON_S)
@@ -118,3 +119,91 @@ def test_closing_amid_work_ends_it_and_leaves_no_future_open():
         with pytest.raises(CancelledError):
             future.result(SOON_S)
     turns.when_idle(lambda: 1 / 0)
+
+
+class Profiler:
+    """Prepares, takes its turn, measures."""
+
+    def __init__(self, *, takes=1, fails=False):
+        self.prepared, self.alone, self.let_go = (threading.Event() for _ in range(3))
+        self.takes, self.fails = takes, fails
+
+    def __call__(self, turn):
+        def run():
+            self.prepared.set()
+            if self.fails:
+                raise ValueError("no report")
+            for _ in range(self.takes):
+                turn()
+            self.alone.set()
+            assert self.let_go.wait(SOON_S)
+            return "report"
+
+        return run
+
+
+def test_a_profiler_prepares_beside_all_and_is_alone_from_its_turn_on():
+    quiet = []
+    turns = Turns(lambda: quiet.append(1))
+    sanitizer, profiler, check = Held("clean"), Profiler(takes=2), Held("checked")
+    report = turns.held(profiler)
+    aside, checked = turns.aside(lambda: sanitizer), turns.submit(check, alone=False)
+    assert profiler.prepared.wait(SOON_S)
+    assert check.began.wait(SOON_S)
+    assert sanitizer.began.wait(SOON_S)
+    check.let_go.set()
+    assert checked.result(SOON_S) == "checked"
+    assert not profiler.alone.wait(0.2), "the sanitizer still runs"
+    sanitizer.let_go.set()
+    assert aside.result(SOON_S) == "clean"
+    assert profiler.alone.wait(SOON_S)
+    assert quiet == [1]
+    behind = turns.submit(lambda: 1, alone=False)
+    assert not behind.done()
+    profiler.let_go.set()
+    assert (report.result(SOON_S), behind.result(SOON_S)) == ("report", 1)
+    turns.close(amid=False, end=lambda: None)
+
+
+def test_a_timing_behind_a_profiler_waits_for_its_whole_turn(turns):
+    profiler = Profiler()
+    report = turns.held(profiler)
+    timed = turns.submit(report.done, alone=True)
+    assert profiler.alone.wait(SOON_S)
+    assert not timed.done()
+    profiler.let_go.set()
+    assert timed.result(SOON_S) is True
+
+
+def test_several_profilers_have_their_turns_one_after_the_other(turns):
+    first, second = Profiler(), Profiler(takes=0)
+    reports = [turns.held(first), turns.held(second)]
+    assert first.alone.wait(SOON_S)
+    assert not second.prepared.is_set()
+    for one in (first, second):
+        one.let_go.set()
+    assert [report.result(SOON_S) for report in reports] == ["report", "report"]
+
+
+def test_a_profiler_that_fails_before_its_turn_holds_nobody_up(turns):
+    report = turns.held(Profiler(fails=True))
+    with pytest.raises(ValueError, match="no report"):
+        report.result(SOON_S)
+    assert turns.submit(lambda: 1, alone=True).result(SOON_S) == 1
+
+
+@pytest.mark.parametrize("amid", [False, True])
+def test_a_profiler_that_waits_is_told_that_the_device_closes(amid):
+    turns = Turns(lambda: None)
+    sanitizer, profiler = Held("clean"), Profiler()
+    report, aside = turns.held(profiler), turns.aside(lambda: sanitizer)
+    assert sanitizer.began.wait(SOON_S)
+    assert profiler.prepared.wait(SOON_S)
+    closing = threading.Thread(target=turns.close, kwargs={"amid": amid, "end": lambda: None})
+    closing.start()
+    with pytest.raises(MeasurementError, match="closed"):
+        report.result(SOON_S)
+    sanitizer.let_go.set()
+    closing.join(SOON_S)
+    assert not closing.is_alive()
+    assert aside.result(SOON_S) == "clean"
