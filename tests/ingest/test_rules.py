@@ -214,7 +214,8 @@ def test_unknown_columns() -> None:
     assert not columns.known("p.nothing")
 
 
-def test_a_hundred_thousand_rows_in_ten_seconds() -> None:
+@pytest.mark.parametrize("thousands", [10, pytest.param(100, marks=pytest.mark.sweep)])
+def test_a_hundred_thousand_rows_in_ten_seconds(thousands: int) -> None:
     names = sorted(METRICS)[:40]
     rules = RuleSet(
         [
@@ -227,11 +228,11 @@ def test_a_hundred_thousand_rows_in_ten_seconds() -> None:
     rows = [
         Rows(p={m: float((k * 7 + i * 13) % 101) for i, m in enumerate(names)}, c={}, w={}, h={})
         for k in range(1000)
-    ] * 100
+    ] * thousands
     started = time.process_time()  # what else runs on the machine says nothing about kbs
     found = rules.evaluate(rows)
-    assert time.process_time() - started < 20  # 10 s on an idle machine
-    assert len(found) == 100_000
+    assert time.process_time() - started < thousands / 5  # half of it on an idle machine
+    assert len(found) == thousands * 1000
     assert found[0] == found[1000]
 
 

@@ -1,7 +1,7 @@
-"""Check one Triton kernel on CPU tensors in Triton's interpreter: ``… KERNEL NAME=VALUE…``.
+"""Check Triton kernels on CPU tensors in Triton's interpreter: ``… KERNEL NAME=VALUE… KERNEL …``.
 
-Prints ``right``, or the fault and its words. A process of its own, because the interpreter is
-chosen when a kernel is defined.
+Prints ``right``, or the fault and its words, a line for each. A process of its own, because the
+interpreter is chosen when a kernel is defined.
 """
 
 import os
@@ -34,6 +34,18 @@ def main(kernel: Path, dims: dict[str, int]) -> str:
     return "right"
 
 
+def asked(words: list[str]) -> list[tuple[Path, dict[str, int]]]:
+    """The kernels with their sizes."""
+    found: list[tuple[Path, dict[str, int]]] = []
+    for word in words:
+        name, is_size, value = word.partition("=")
+        if is_size:
+            found[-1][1][name] = int(value)
+        else:
+            found.append((Path(word), {}))
+    return found
+
+
 if __name__ == "__main__":
-    pairs = (word.split("=") for word in sys.argv[2:])
-    print(main(Path(sys.argv[1]), {name: int(value) for name, value in pairs}))
+    for kernel, dims in asked(sys.argv[1:]):
+        print(" ".join(main(kernel, dims).split()))

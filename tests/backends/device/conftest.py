@@ -1,4 +1,4 @@
-"""A host device shared by a module, and kernels of a small task as text."""
+"""A host device that all modules share, and kernels of a small task as text."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def open_rig(folder, **options) -> Rig:
     return Rig(device, blobs, task)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def rig(tmp_path_factory):
     made = open_rig(tmp_path_factory.mktemp("device"))
     with made.device:

@@ -65,6 +65,7 @@ open({file!r}, "w").write(json.dumps(found))
 
 MACHINE = Machine(device="cuda", gpu="none", arch="sm_90a", counters=True)
 NARROW, WIDE = ("SpeedOfLight",), ("SpeedOfLight", "Occupancy")
+PLENTY = 1 << 40
 
 
 class OnCpu(Outside):
@@ -86,7 +87,8 @@ class Bench:
         self.outside = OnCpu(
             self.blobs, StaticJobs(self.blobs, folder / "static"), folder / "outside", "cuda", 0
         )
-        self.ahead = StartedAhead(folder / "outside", cores=lambda: 8, free_bytes=lambda: 1 << 40)
+        self.room = PLENTY
+        self.ahead = StartedAhead(folder / "outside", cores=lambda: 8, free_bytes=lambda: self.room)
         self.outside._ahead = self.ahead
 
     def source(self, text: str) -> SourceRef:
@@ -97,14 +99,16 @@ class Bench:
         job = ProfileJob(source=self.source(text), task=self.task, sections=sections)
         return read(self.outside.run(job, MACHINE), Profiled)
 
-    def told(self) -> dict:
+    def told(self) -> tuple[Profiled, dict]:
         file = self.folder / "told.json"
-        self.profile(TELLS.format(file=str(file)))
-        return json.loads(file.read_text())
+        answer = self.profile(TELLS.format(file=str(file)))
+        return answer, json.loads(file.read_text())
 
     def waits(self, start: ToolStart) -> AheadChild:
-        """The one that waits for this start, once it is ready."""
+        """The one that waits for this start, once it is ready; jobs ask for no further ones."""
+        self.room = PLENTY
         self.ahead.expect(start)
+        self.room = 0
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             child = self.child(start)
@@ -146,14 +150,19 @@ def start_of(sections=NARROW) -> ToolStart:
     return NcuProfiler().start(sections)
 
 
-def test_one_that_waited_gives_what_a_usual_start_gives(bench):
-    usual = bench.told()
+def test_one_that_waited_gives_what_a_usual_start_gives_and_says_what_was_run(bench):
+    usual, usual_told = bench.told()
     child = bench.waits(start_of())
     family = {child.pid, *proc.descendants(child.pid)}
     assert not (child.folder / SOCKET).exists(), "no way to it is left once it waits"
-    ahead = bench.told()
+    answer, told = bench.told()
     assert gone(family)
     assert not child.folder.exists()
+    _same_world(usual_told, told)
+    _same_answer(bench, usual, answer, child)
+
+
+def _same_world(usual, ahead):
     for told in (usual, ahead):
         told["cwd"] = told["cwd"].rpartition("-")[0]
         told["path"] = [entry.rpartition("profile-")[0] or entry for entry in told["path"]]
@@ -163,10 +172,7 @@ def test_one_that_waited_gives_what_a_usual_start_gives(bench):
     assert usual == ahead
 
 
-def test_the_answer_says_what_was_run(bench):
-    usual = bench.profile()
-    child = bench.waits(start_of())
-    answer = bench.profile()
+def _same_answer(bench, usual, answer, child):
     assert answer.command == child.command
     assert answer.command[-3:] == ("kbs_backends.device.single_call", "--wait", str(os.getpid()))
     asked = answer.collected.arguments
@@ -210,6 +216,7 @@ def test_each_way_to_start_a_tool_has_its_own(bench):
 
 def test_what_a_job_asked_for_waits_for_the_next(bench):
     assert bench.profile().collected.arguments == ()
+    assert len(bench.ahead._waiting) == 1
     bench.waits(start_of())
     assert bench.profile().collected.arguments != ()
 
@@ -229,7 +236,7 @@ def test_the_sanitizer_waits_as_each_of_its_tools(bench):
 def test_a_changed_environment_takes_a_usual_start(bench, monkeypatch):
     bench.waits(start_of())
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")
-    assert bench.told()["env"]["CUDA_VISIBLE_DEVICES"] == "7"
+    assert bench.told()[1]["env"]["CUDA_VISIBLE_DEVICES"] == "7"
 
 
 def test_a_candidate_that_hangs_is_ended_in_time(bench, tmp_path):
@@ -267,6 +274,7 @@ def test_a_stranger_is_told_nothing(bench):
 
 def test_closing_leaves_nothing(bench):
     bench.waits(start_of())
+    bench.room = PLENTY
     bench.ahead.expect(start_of(WIDE))
     while not bench.ahead.pids() or bench.child(start_of(WIDE)) is None:
         time.sleep(0.01)

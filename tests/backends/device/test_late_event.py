@@ -19,10 +19,11 @@ class Queueing(HostOwner):
     queues_launches = True
 
 
-@pytest.fixture
-def bench(tmp_path):
-    blobs = BlobStore(tmp_path / "blobs")
-    work = tmp_path / "work"
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("queueing")
+    blobs = BlobStore(folder / "blobs")
+    work = folder / "work"
     work.mkdir()
     zygote = Zygote(work, "host", [blobs.folder])
     zygote.start()

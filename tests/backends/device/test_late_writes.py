@@ -25,7 +25,7 @@ from kbs_backends.device.verdicts import REMEMBERED
 from kbs_backends.device.whose_work import whose_work
 from kbs_backends.tasks import OutputSpec, Tolerance
 from kbs_engine.jobs import SourceRef
-from tests.backends.device.conftest import HONEST, open_rig
+from tests.backends.device.conftest import HONEST
 
 SIZE = 600
 """Elements: two outputs in one slot overlap at any two shifts."""
@@ -289,12 +289,6 @@ def test_a_timing_refuses_what_the_next_call_changes(rig):
     timed = rig.time(NEXT_CALL, HONEST)
     assert timed.arms[0].reason == "late_write"
     assert timed.arms[1].reason is None, timed.arms[1].detail
-
-
-def test_without_the_second_look_it_passes(tmp_path):
-    rig = open_rig(tmp_path, off=("output_at_stop",))
-    with rig.device:
-        assert rig.check(NEXT_CALL).passed
 
 
 @pytest.mark.parametrize("way", ["check", "time"])

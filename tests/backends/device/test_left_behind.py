@@ -46,7 +46,11 @@ def until(holds, seconds):
     return holds()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+SAME_AS_KILLED = pytest.param(signal.SIGTERM, marks=pytest.mark.sweep)
+"""The caller does not handle it: the kernel ends it there and then, as by SIGKILL."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, SAME_AS_KILLED, signal.SIGINT])
 def test_nothing_is_left_when_the_caller_goes_amid_a_hung_call(tmp_path, number):
     (tmp_path / "ref.py").write_text(REFERENCE)
     (tmp_path / "k.py").write_text(HANGS)

@@ -25,29 +25,31 @@ def test_every_folder_of_kernels_is_run_here():
 
 @pytest.mark.compilers
 @pytest.mark.parametrize("name", sorted(SMALL))
-def test_a_triton_kernel_is_right(name, run_interpreted):
-    assert run_interpreted(KERNELS / name / "kernel_triton.py", SMALL[name]) == "right"
+def test_a_triton_kernel_is_right(name, told):
+    assert told[name] == "right"
 
 
 @pytest.mark.compilers
-def test_a_wrong_triton_kernel_is_found(tmp_path, run_interpreted):
+def test_a_wrong_triton_kernel_is_found(told):
+    assert told["wrong"].startswith("values")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """What the interpreter says of every kernel and of a wrong one: one process for all."""
+    folder = tmp_path_factory.mktemp("wrong")
     text = (KERNELS / "reduction/kernel_triton.py").read_text()
-    wrong = tmp_path / "kernel_triton.py"
+    wrong = folder / "kernel_triton.py"
     wrong.write_text(text.replace("tl.sum(sums, 0)", "tl.max(sums, 0)"))
-    (tmp_path / "ref.py").write_text((KERNELS / "reduction/ref.py").read_text())
-    assert run_interpreted(wrong, SMALL["reduction"]).startswith("values")
-
-
-@pytest.fixture
-def run_interpreted():
-    def run(kernel, dims):
-        script = KERNELS / "run_interpreted.py"
-        listed = [f"{name}={value}" for name, value in dims.items()]
-        done = subprocess.run(
-            [sys.executable, script, kernel, *listed],
-            capture_output=True, text=True, check=False, timeout=120,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    return run
+    (folder / "ref.py").write_text((KERNELS / "reduction/ref.py").read_text())
+    kernels = {name: KERNELS / name / "kernel_triton.py" for name in sorted(SMALL)}
+    sizes = SMALL | {"wrong": SMALL["reduction"]}
+    words = []
+    for name, kernel in (kernels | {"wrong": wrong}).items():
+        words += [str(kernel), *(f"{dim}={value}" for dim, value in sizes[name].items())]
+    done = subprocess.run(
+        [sys.executable, KERNELS / "run_interpreted.py", *words],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return dict(zip(sizes, done.stdout.splitlines(), strict=True))
