@@ -48,22 +48,30 @@ def get_init_inputs():
     return []
 """
 RUN = """
-import importlib.util, sys, torch
+import importlib.util, sys, torch, traceback
+sys.path[:0] = sys.argv[1:]
+from pathlib import Path
+from kbs_backends.tasks import load_reference
 def load(path):
     spec = importlib.util.spec_from_file_location("m", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-sys.path[:0] = sys.argv[3:]
-from pathlib import Path
-from kbs_backends.tasks import load_reference, compare
-reference = load_reference(Path(sys.argv[1]), {})
-inputs = reference.make_inputs(5)
-expected = reference.expected(inputs)
-load(sys.argv[2]).run_kernel(**inputs)
-for name, value in expected.items():
-    torch.testing.assert_close(inputs[name].to(value.dtype), value, atol=1e-4, rtol=1e-4)
+def judge(ref, kernel):
+    reference = load_reference(Path(ref), {})
+    inputs = reference.make_inputs(5)
+    expected = reference.expected(inputs)
+    load(kernel).run_kernel(**inputs)
+    for name, value in expected.items():
+        torch.testing.assert_close(inputs[name].to(value.dtype), value, atol=1e-4, rtol=1e-4)
+for line in sys.stdin:
+    try:
+        judge(*line.split())
+        print("right", flush=True)
+    except BaseException:
+        print(repr(traceback.format_exc()), flush=True)
 """
+"""Reads a reference and a kernel a line; says ``right``, or what went wrong."""
 
 
 @pytest.fixture(scope="module")
@@ -77,18 +85,31 @@ def made(tmp_path, text, templates, **options):
     return make_baseline(load_reference(path, {}), templates, **options)
 
 
-def run(tmp_path, baseline):
-    """Run the kernel under the interpreter against its reference."""
-    kernel = tmp_path / f"kernel{baseline.suffix}"
-    kernel.write_text(baseline.text)
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, str(tmp_path / "ref.py"), str(kernel), *sys.path],
+@pytest.fixture(scope="module")
+def interpreter():
+    """One process for all kernels of this file, as its start takes longest."""
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN, *sys.path],
         env={**os.environ, "TRITON_INTERPRET": "1"},
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    ) as process:
+        yield process
+
+
+@pytest.fixture
+def run(tmp_path, interpreter):
+    """Run a kernel under the interpreter against its reference."""
+
+    def judged(baseline):
+        kernel = tmp_path / f"kernel{baseline.suffix}"
+        kernel.write_text(baseline.text)
+        interpreter.stdin.write(f"{tmp_path / 'ref.py'} {kernel}\n")
+        interpreter.stdin.flush()
+        assert interpreter.stdout.readline() == "right\n"
+
+    return judged
 
 
 @pytest.mark.parametrize(
@@ -99,10 +120,10 @@ def run(tmp_path, baseline):
         (MODEL, "template", "scan_rows_triton"),
     ],
 )
-def test_the_first_kernel_is_correct(tmp_path, templates, text, origin, template):
+def test_the_first_kernel_is_correct(tmp_path, templates, run, text, origin, template):
     baseline = made(tmp_path, text, templates)
     assert (baseline.origin, baseline.template) == (origin, template)
-    run(tmp_path, baseline)
+    run(baseline)
 
 
 ELSEWHERE = """
@@ -138,10 +159,10 @@ def reference(x, y, **kwargs):
         "z = y.clone(); y.copy_(x); y.add_(z)",
     ],
 )
-def test_a_reference_that_works_in_place_has_a_kernel_too(tmp_path, templates, line):
+def test_a_reference_that_works_in_place_has_a_kernel_too(tmp_path, templates, run, line):
     baseline = made(tmp_path, IN_PLACE.format(line=line), templates)
     assert baseline.origin == "elementwise"
-    run(tmp_path, baseline)
+    run(baseline)
 
 
 LAYOUT = """
@@ -164,12 +185,12 @@ ROWS, COLUMNS = '"y": torch.empty(M, N)', '"y": torch.empty(N, M).t()'
     ],
 )
 def test_operands_that_lie_the_other_way_round_have_the_template_for_it(
-    tmp_path, templates, inputs, result, template
+    tmp_path, templates, run, inputs, result, template
 ):
     text = LAYOUT.format(inputs=", ".join(inputs), names="a, b", result=result)
     baseline = made(tmp_path, text, templates)
     assert baseline.template.replace("batched_matmul", "matmul_tiled") == template
-    run(tmp_path, baseline)
+    run(baseline)
     ran = {}
     exec(compile(text, "ref", "exec"), ran)
     setup = {}
@@ -235,7 +256,7 @@ sys.stdout.write(compiled_kernel(reference, inputs, arguments_of(inputs), "cpu")
 
 
 @pytest.mark.sweep
-def test_what_torch_compile_generates_meets_the_contract(tmp_path):
+def test_what_torch_compile_generates_meets_the_contract(tmp_path, run):
     """On a CPU it generates C++; the entry points that are added are the same."""
     (tmp_path / "ref.py").write_text(SOFTMAX)
     done = subprocess.run(
@@ -247,4 +268,4 @@ def test_what_torch_compile_generates_meets_the_contract(tmp_path):
     assert done.returncode == 0, done.stderr
     baseline = Baseline(text=done.stdout, language="triton", origin="torch.compile")
     assert "__main__" not in baseline.text
-    run(tmp_path, baseline)
+    run(baseline)

@@ -6,10 +6,12 @@ import os
 import signal
 import time
 
+import pytest
+
 from kbs_engine.jobs import Count, Probe
 from kbs_engine.results import Counted, Machine, read
 from kbs_engine.timing import compare
-from tests.backends.device.conftest import HONEST
+from tests.backends.device.conftest import HONEST, open_rig
 
 TRITON = """
 import triton
@@ -89,29 +91,37 @@ def ended(pid):
         return True
 
 
-def test_a_dead_owner_is_one_failed_job_and_a_new_owner(rig):
-    rig.check(HONEST, rounds=1)
-    pid = rig.device.owner_pid
+@pytest.fixture(scope="module")
+def mortal(tmp_path_factory):
+    """A device whose owner is killed, and whose folder is not tidied up before it closes."""
+    made = open_rig(tmp_path_factory.mktemp("mortal"))
+    with made.device:
+        yield made
+
+
+def test_a_dead_owner_is_one_failed_job_and_a_new_owner(mortal):
+    mortal.check(HONEST, rounds=1)
+    pid = mortal.device.owner_pid
     os.kill(pid, signal.SIGKILL)
     deadline = time.monotonic() + 30
     while not ended(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert rig.check(HONEST, rounds=1).passed
+    assert mortal.check(HONEST, rounds=1).passed
 
 
-def test_an_owner_killed_in_the_middle_is_told(rig):
+def test_an_owner_killed_in_the_middle_is_told(mortal):
     from kbs_engine.jobs import Check
 
-    rig.check(HONEST, rounds=1)
-    job = Check(source=rig.source("def run_kernel(x, y, **_):\n    while True: pass\n"),
-                task=rig.task)  # fmt: skip
-    future = rig.device.submit(job)
+    mortal.check(HONEST, rounds=1)
+    job = Check(source=mortal.source("def run_kernel(x, y, **_):\n    while True: pass\n"),
+                task=mortal.task)  # fmt: skip
+    future = mortal.device.submit(job)
     time.sleep(0.3)
-    os.kill(rig.device.owner_pid, signal.SIGKILL)
+    os.kill(mortal.device.owner_pid, signal.SIGKILL)
     result = future.result(timeout=30)
     assert "measuring process ended (by signal 9)" in result.failure
     assert "submit the job again" in result.failure
-    assert rig.check(HONEST, rounds=1).passed
+    assert mortal.check(HONEST, rounds=1).passed
 
 
 def test_a_reference_that_fails_is_a_failure_with_a_remedy(rig):

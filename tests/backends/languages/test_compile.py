@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import shutil
+from functools import partial
 
 import pytest
 
@@ -172,25 +173,28 @@ def test_a_fault_in_a_triton_kernel_has_its_line(tmp_path, cache):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("old", "new", "words", "apart"),
     [
-        ("row_sums[(M,)](", "(lambda *_, **__: None)(", "launches no Triton kernel"),
-        ("def run_kernel", "def run", "defines no run_kernel"),
-        ("block = min(", "import os; os._exit(7); block = min(", "compiling process died"),
-        ("block = min(", "x.sum().item(); block = min(", "run_kernel fails"),
+        ("row_sums[(M,)](", "(lambda *_, **__: None)(", "launches no Triton kernel", False),
+        ("def run_kernel", "def run", "defines no run_kernel", False),
+        ("block = min(", "import os; os._exit(7); block = min(", "compiling process died", True),
+        ("block = min(", "x.sum().item(); block = min(", "run_kernel fails", True),
         (
             "block = min(",
             "n = torch.cuda.get_device_properties(0).multi_processor_count; block = min(",
             "asks the device for multi_processor_count",
+            False,
         ),
     ],
 )
-def test_what_cannot_be_compiled_apart_is_told(tmp_path, cache, old, new, words):
+def test_what_cannot_be_compiled_is_told(tmp_path, cache, old, new, words, apart):
+    """Apart where the process matters: its death, and an error that crosses from it."""
     text = (KERNELS / "reduction/kernel_triton.py").read_text()
     source = tmp_path / "kernel_triton.py"
     source.write_text(text.replace(old, new))
+    make = partial(compile_apart, "triton") if apart else LANGUAGES["triton"].compile
     with pytest.raises(KbsError) as refused:
-        compile_apart("triton", source, "sm_90", cache=cache, call=Call(dims={"M": 8, "N": 64}))
+        make(source, "sm_90", cache=cache, call=Call(dims={"M": 8, "N": 64}))
     assert words in refused.value.message
     assert refused.value.remedy
 
