@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from kbs.cli import main
 from kbs_ingest.store import ingest, open_store
 from kbs_ingest.wiki.load import load_wiki
 
@@ -89,6 +91,24 @@ def kbs(home):
             env={**os.environ, "PYTHONPATH": path, "NO_COLOR": "1", **(env or {})},
         )
         return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def kbs_here(home):
+    """The same in this process, whose imports are done: for what no process of its own proves."""
+
+    def run(*arguments, at=None) -> Ran:
+        out, err = io.StringIO(), io.StringIO()
+        argv = ["--home", str(at or home), *map(str, arguments)]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("NO_COLOR", "1")
+            patched.setattr(sys, "stdout", out)  # the command line wraps what it finds there
+            patched.setattr(sys, "stderr", err)
+            with pytest.raises(SystemExit) as ended:
+                main(argv)
+        return Ran(ended.value.code, out.getvalue(), err.getvalue())
 
     return run
 

@@ -33,14 +33,14 @@ def test_a_kernel_is_written_and_told(kbs, ref, tmp_path):
     assert "def run_kernel" in (tmp_path / "k.py").read_text()
 
 
-def test_the_command_that_checks_it_can_be_pasted(kbs, ref, tmp_path):
-    ran = kbs("baseline", str(ref), "--M=16", "--N=8", "-o", str(tmp_path / "k.py"))
+def test_the_command_that_checks_it_can_be_pasted(kbs_here, ref, tmp_path):
+    ran = kbs_here("baseline", str(ref), "--M=16", "--N=8", "-o", str(tmp_path / "k.py"))
     assert f"kbs check {tmp_path / 'k.py'} --ref {ref} --dims M=16,N=8" in ran.out
 
 
-def test_a_file_that_is_there_is_kept(kbs, ref, tmp_path):
+def test_a_file_that_is_there_is_kept(kbs_here, ref, tmp_path):
     (tmp_path / "k.py").write_text("mine")
-    ran = kbs("baseline", str(ref), "-o", str(tmp_path / "k.py"))
+    ran = kbs_here("baseline", str(ref), "-o", str(tmp_path / "k.py"))
     assert ran.code == 2
     assert "--force" in ran.err
     assert (tmp_path / "k.py").read_text() == "mine"
@@ -55,24 +55,26 @@ def test_a_file_that_is_there_is_kept(kbs, ref, tmp_path):
         ("k.cu", ("--language", "triton"), ".py"),
     ],
 )
-def test_a_name_by_which_no_kernel_is_known_is_refused(kbs, ref, tmp_path, name, more, wanted):
-    ran = kbs("baseline", str(ref), "-o", str(tmp_path / name), *more)
+def test_a_name_by_which_no_kernel_is_known_is_refused(kbs_here, ref, tmp_path, name, more, wanted):
+    ran = kbs_here("baseline", str(ref), "-o", str(tmp_path / name), *more)
     assert ran.code == 2
     assert f"ends with {wanted}" in ran.err
     assert not (tmp_path / name).exists()
 
 
-def test_an_ending_of_the_other_language_is_told_once_the_language_is_known(kbs, ref, tmp_path):
-    ran = kbs("baseline", str(ref), "-o", str(tmp_path / "k.cu"))
+def test_an_ending_of_the_other_language_is_told_once_the_language_is_known(
+    kbs_here, ref, tmp_path
+):
+    ran = kbs_here("baseline", str(ref), "-o", str(tmp_path / "k.cu"))
     assert ran.code == 2
     assert "triton" in ran.err
     assert not (tmp_path / "k.cu").exists()
 
 
-def test_a_transposed_operand_is_told(kbs, tmp_path):
+def test_a_transposed_operand_is_told(kbs_here, tmp_path):
     path = tmp_path / "ref.py"
     path.write_text(TURNED)
-    ran = kbs("baseline", str(path), "-o", str(tmp_path / "k.py"))
+    ran = kbs_here("baseline", str(path), "-o", str(tmp_path / "k.py"))
     assert "matmul_nt: a is a, b is b, out is out (b transposed)" in ran.out
 
 
@@ -85,9 +87,9 @@ def reference(a, b):
 """
 
 
-def test_what_nothing_fits_is_a_no_with_reasons(kbs, tmp_path):
+def test_what_nothing_fits_is_a_no_with_reasons(kbs_here, tmp_path):
     (tmp_path / "ref.py").write_text(REFERENCE.replace("torch.softmax(x, -1)", "x.sort(-1)[0]"))
-    ran = kbs("baseline", str(tmp_path / "ref.py"), "-o", str(tmp_path / "k.py"))
+    ran = kbs_here("baseline", str(tmp_path / "ref.py"), "-o", str(tmp_path / "k.py"))
     assert ran.code == 1
     assert "sort is not elementwise" in ran.err
 

@@ -93,8 +93,8 @@ def test_specs_by_the_name_that_nvidia_smi_prints(kbs):
     assert kbs("specs", "h100_sxm", "memory_bandwidth").out == ran.out
 
 
-def test_a_citation_names_the_line_that_states_the_value(kbs):
-    ran = kbs("specs", "h100_sxm", "--json")
+def test_a_citation_names_the_line_that_states_the_value(kbs_here):
+    ran = kbs_here("specs", "h100_sxm", "--json")
     wiki = ROOT / "gpu-wiki"
     checked = 0
     for row in ran.json["specs"]:
@@ -109,34 +109,36 @@ def test_a_citation_names_the_line_that_states_the_value(kbs):
     assert checked > 20
 
 
-def test_a_metric_that_the_wiki_lacks_is_unknown_and_no_failure(kbs):
-    ran = kbs("specs", "h100_sxm", "peak_fp4_tensor")
+def test_a_metric_that_the_wiki_lacks_is_unknown_and_no_failure(kbs_here):
+    ran = kbs_here("specs", "h100_sxm", "peak_fp4_tensor")
     assert ran.code == 0
     assert "UNKNOWN (gpu-wiki not found)" in ran.out
-    ran = kbs("specs", "h100_sxm", "no_such_metric", "--json")
+    ran = kbs_here("specs", "h100_sxm", "no_such_metric", "--json")
     assert ran.code == 0
     assert ran.json["specs"][0]["value"] is None
     assert ran.json["specs"][0]["citation"].endswith("no_such_metric: UNKNOWN (gpu-wiki not found)")
 
 
 @pytest.mark.parametrize("name", ["H999", "NVIDIA H100 96GB HBM7", "", "h100_sxm; drop table"])
-def test_a_chip_nobody_knows_is_refused_never_approximated(kbs, name):
-    ran = kbs("specs", name)
+def test_a_chip_nobody_knows_is_refused_never_approximated(kbs_here, name):
+    ran = kbs_here("specs", name)
     assert ran.code == 1
     assert ran.out == ""
     assert "TB/s" not in ran.err
 
 
-def test_an_ambiguous_name_is_refused_with_its_candidates(kbs):
-    ran = kbs("specs", "H100", "--json")
+def test_an_ambiguous_name_is_refused_with_its_candidates(kbs_here):
+    ran = kbs_here("specs", "H100", "--json")
     assert ran.code == 1
     assert ran.out == ""
     assert "h100_sxm" in ran.err
     assert "h100_pcie" in ran.err
 
 
-def test_query_cites_and_filters(kbs):
-    ran = kbs("query", "bank conflicts in a shared memory transpose", "--kind", "method", "--json")
+def test_query_cites_and_filters(kbs_here):
+    ran = kbs_here(
+        "query", "bank conflicts in a shared memory transpose", "--kind", "method", "--json"
+    )
     assert ran.code == 0, ran.err
     rows = ran.json["results"]
     assert rows
@@ -147,8 +149,8 @@ def test_query_cites_and_filters(kbs):
         assert (ROOT / "gpu-wiki" / row["path"]).is_file()
 
 
-def test_roofline_of_a_task_without_a_report(kbs):
-    ran = kbs(
+def test_roofline_of_a_task_without_a_report(kbs_here):
+    ran = kbs_here(
         "roofline", "--chip", "h100_sxm", "--kernel", "gemm", "--dtype", "bf16",
         "--flops", "137438953472", "--bytes-in", "67108864", "--bytes-out", "33554432", "--json",
     )  # fmt: skip
@@ -160,13 +162,15 @@ def test_roofline_of_a_task_without_a_report(kbs):
     }  # fmt: skip
 
 
-def test_recommend_without_a_report(kbs):
-    ran = kbs("recommend", "--symptom", "shared_bank_conflicts", "--language", "cuda-cpp", "--json")
+def test_recommend_without_a_report(kbs_here):
+    ran = kbs_here(
+        "recommend", "--symptom", "shared_bank_conflicts", "--language", "cuda-cpp", "--json"
+    )
     assert ran.code == 0, ran.err
     kernel = ran.json["kernels"][0]
     assert kernel["recommendations"][0]["method"] in ("smem_padding", "smem_swizzle")
     assert any("assumed" in flag for flag in kernel["flags"])
-    ran = kbs(
+    ran = kbs_here(
         "recommend", "--kernel", "softmax", "--language", "triton", "--chip", "h100_sxm",
         "--limiter", "dram", "--json",
     )  # fmt: skip
@@ -174,14 +178,14 @@ def test_recommend_without_a_report(kbs):
     assert {"single_pass_algorithm", "row_in_registers", "kernel_fusion"} & set(top)
 
 
-def test_recommend_for_nothing_asks_for_something(kbs):
-    ran = kbs("recommend", "--json")
+def test_recommend_for_nothing_asks_for_something(kbs_here):
+    ran = kbs_here("recommend", "--json")
     assert ran.code == 2
     assert "--symptom" in ran.error["remedy"]
 
 
-def test_doctor_says_what_is_missing_and_what_it_costs(kbs):
-    ran = kbs("doctor", "--json")
+def test_doctor_says_what_is_missing_and_what_it_costs(kbs_here):
+    ran = kbs_here("doctor", "--json")
     assert ran.code == 0, ran.err
     parts = {row["part"]: row for row in ran.json["findings"]}
     assert parts["wiki"]["state"] == "ok"
@@ -190,8 +194,8 @@ def test_doctor_says_what_is_missing_and_what_it_costs(kbs):
         assert row["state"] == "ok" or (row["costs"] and row["detail"])
 
 
-def test_doctor_is_not_ready_without_an_index(kbs, tmp_path):
-    ran = kbs("doctor", "--json", at=tmp_path)
+def test_doctor_is_not_ready_without_an_index(kbs_here, tmp_path):
+    ran = kbs_here("doctor", "--json", at=tmp_path)
     assert ran.code == 1
     assert not ran.json["ready"]
 
@@ -232,8 +236,8 @@ def test_a_broken_pipe_of_our_own_is_no_closed_output():
         to_a_worker()
 
 
-def test_json_switch_works_before_and_after_the_command(kbs):
-    before, after = kbs("--json", "specs", "l4"), kbs("specs", "l4", "--json")
+def test_json_switch_works_before_and_after_the_command(kbs_here):
+    before, after = kbs_here("--json", "specs", "l4"), kbs_here("specs", "l4", "--json")
     assert before.json == after.json
 
 
@@ -250,8 +254,8 @@ def test_json_switch_works_before_and_after_the_command(kbs):
         ["diagnose", "x.ncu-rep", "--launch", "one"],
     ],
 )
-def test_wrong_usage_is_exit_2_with_a_remedy(kbs, arguments):
-    ran = kbs(*arguments, "--json")
+def test_wrong_usage_is_exit_2_with_a_remedy(kbs_here, arguments):
+    ran = kbs_here(*arguments, "--json")
     assert ran.code == 2
     assert ran.out == ""
     assert ran.error["message"]
@@ -259,15 +263,15 @@ def test_wrong_usage_is_exit_2_with_a_remedy(kbs, arguments):
 
 
 @pytest.mark.parametrize("place", ["before", "after"])
-def test_global_options_stand_before_or_after_the_command(kbs, home, place):
+def test_global_options_stand_before_or_after_the_command(kbs_here, home, place):
     options = ["--home", home, "-v"]
     words = [*options, "specs", "l4"] if place == "before" else ["specs", "l4", *options]
-    ran = kbs(*words)
+    ran = kbs_here(*words)
     assert ran.code == 0, ran.err
 
 
-def test_specs_alone_lists_every_gpu(kbs, store):
-    ran = kbs("specs", "--json")
+def test_specs_alone_lists_every_gpu(kbs_here, store):
+    ran = kbs_here("specs", "--json")
     assert {row["id"] for row in ran.json["gpus"]} == {chip.id for chip in store.chips()}
 
 
@@ -282,25 +286,25 @@ def test_specs_alone_lists_every_gpu(kbs, store):
         (["--chip", "h100_sxm", "--bytes-in", "1e9"], "memory roof 3", "only bytes in are known"),
     ],
 )  # fmt: skip
-def test_a_peak_that_the_wiki_lacks_is_never_replaced_in_silence(kbs, arguments, absent, note):
-    ran = kbs("roofline", *arguments, "--flops", "1e12")
+def test_a_peak_that_the_wiki_lacks_is_never_replaced_in_silence(kbs_here, arguments, absent, note):
+    ran = kbs_here("roofline", *arguments, "--flops", "1e12")
     assert ran.code == 0, ran.err
     assert note in ran.out
     assert absent not in ran.out
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "1e999"])
-def test_work_is_a_finite_number(kbs, value):
-    ran = kbs("roofline", "--chip", "l4", "--flops", value, "--dtype", "fp32", "--json")
+def test_work_is_a_finite_number(kbs_here, value):
+    ran = kbs_here("roofline", "--chip", "l4", "--flops", value, "--dtype", "fp32", "--json")
     assert ran.code == 2
     assert ran.error["remedy"]
 
 
-def test_a_precision_that_the_task_forbids_is_not_advised(kbs):
+def test_a_precision_that_the_task_forbids_is_not_advised(kbs_here):
     told = ["recommend", "--symptom", "tensor_cores_idle", "--chip", "rtx_4090", "--kernel", "gemm",
             "--dtype", "fp32", "--json"]  # fmt: skip
-    strict = kbs(*told, "--permitted", "fp32").json["kernels"][0]
-    loose = kbs(*told, "--permitted", "fp32", "--permitted", "tf32").json["kernels"][0]
+    strict = kbs_here(*told, "--permitted", "fp32").json["kernels"][0]
+    loose = kbs_here(*told, "--permitted", "fp32", "--permitted", "tf32").json["kernels"][0]
     assert {"method": "tf32_precision", "filter": "precision"}.items() <= next(
         row for row in strict["filtered"] if row["method"] == "tf32_precision"
     ).items()
@@ -310,14 +314,14 @@ def test_a_precision_that_the_task_forbids_is_not_advised(kbs):
 @pytest.mark.parametrize(
     ("chip", "language"), [("mi300x", "cuda-cpp"), ("h100_sxm", "hip"), ("mi300x", "cutlass")]
 )
-def test_a_language_that_the_chip_cannot_run_is_refused(kbs, chip, language):
-    ran = kbs("recommend", "--symptom", "tail_effect", "--chip", chip, "--language", language,
+def test_a_language_that_the_chip_cannot_run_is_refused(kbs_here, chip, language):
+    ran = kbs_here("recommend", "--symptom", "tail_effect", "--chip", chip, "--language", language,
               "--json")  # fmt: skip
     assert ran.code == 2
     assert language in ran.error["message"]
 
 
-def test_impossible_work_is_doubted_not_explained_away(kbs, report, tmp_path):
+def test_impossible_work_is_doubted_not_explained_away(kbs_here, report, tmp_path):
     path = tmp_path / "wrong.work.yaml"
     path.write_text(
         "launches:\n  4: {kernel: gemm, dtype: bf16, permitted: [bf16], flops: 1.374e13,\n"
@@ -325,7 +329,7 @@ def test_impossible_work_is_doubted_not_explained_away(kbs, report, tmp_path):
         "  2: {kernel: normalization, dtype: bf16, bytes_in: 268435456, bytes_out: 268435456}\n"
     )
     for launch in ("2", "4"):
-        kernel = kbs("diagnose", report, "--work", path, "--launch", launch, "--json").json[
+        kernel = kbs_here("diagnose", report, "--work", path, "--launch", launch, "--json").json[
             "kernels"
         ][0]
         assert not kernel["near_peak"]
@@ -335,17 +339,17 @@ def test_impossible_work_is_doubted_not_explained_away(kbs, report, tmp_path):
         assert kernel["roofline"]["gap"] is None
 
 
-def test_a_chip_that_contradicts_the_report_is_told(kbs, report):
-    kernel = kbs("diagnose", report, "--launch", "4", "--chip", "a100_sxm_80gb", "--json").json[
-        "kernels"
-    ][0]
+def test_a_chip_that_contradicts_the_report_is_told(kbs_here, report):
+    kernel = kbs_here(
+        "diagnose", report, "--launch", "4", "--chip", "a100_sxm_80gb", "--json"
+    ).json["kernels"][0]
     assert any("overrides h100_sxm" in flag for flag in kernel["flags"])
 
 
-def test_a_sidecar_for_other_launches_is_told(kbs, report, tmp_path):
+def test_a_sidecar_for_other_launches_is_told(kbs_here, report, tmp_path):
     path = tmp_path / "other.work.yaml"
     path.write_text("launches:\n  99: {kernel: softmax, bytes_in: 1, bytes_out: 1}\n")
-    ran = kbs("roofline", report, "--work", path)
+    ran = kbs_here("roofline", report, "--work", path)
     assert "99" in ran.err
 
 

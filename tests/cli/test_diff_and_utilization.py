@@ -35,8 +35,8 @@ def test_small_tiles_against_tuned_tiles_reads_sensibly(kbs, report):
     assert row["missing_sections"] == []
 
 
-def test_diff_in_words(kbs, report):
-    ran = kbs("diff", report, report, "--launch-a", 1, "--launch-b", 3)
+def test_diff_in_words(kbs_here, report):
+    ran = kbs_here("diff", report, report, "--launch-a", 1, "--launch-b", 3)
     assert "B is 8.21 times as fast as A" in ran.out
     for words in (
         "SM clock: 1.798 GHz -> 1.638 GHz",
@@ -46,45 +46,49 @@ def test_diff_in_words(kbs, report):
         "long_scoreboard",
     ):
         assert words in ran.out
-    back = kbs("diff", report, report, "--launch-a", 3, "--launch-b", 1)
+    back = kbs_here("diff", report, report, "--launch-a", 3, "--launch-b", 1)
     assert "B is 8.21 times as slow as A" in back.out
 
 
-def test_a_report_against_itself_is_pairwise_and_zero(kbs, report):
-    ran = kbs("diff", report, report, "--json")
+def test_a_report_against_itself_is_pairwise_and_zero(kbs_here, report):
+    ran = kbs_here("diff", report, report, "--json")
     rows = ran.json["pairs"]
     assert len(rows) == 5
     for row in rows:
         assert row["speed_ratio"] == 1.0
         assert all(term["log"] == 0 for term in row["terms"])
         assert row["opcodes"] == []
-    assert "the same time" in kbs("diff", report, report, "--launch-a", 0, "--launch-b", 0).out
+    assert "the same time" in kbs_here("diff", report, report, "--launch-a", 0, "--launch-b", 0).out
 
 
-def test_unequal_counts_are_summed_as_one_call(kbs, report):
-    ran = kbs("diff", report, report, "--launch-a", 0, "--launch-a", 2, "--launch-b", 3, "--json")
+def test_unequal_counts_are_summed_as_one_call(kbs_here, report):
+    ran = kbs_here(
+        "diff", report, report, "--launch-a", 0, "--launch-a", 2, "--launch-b", 3, "--json"
+    )
     (row,) = ran.json["pairs"]
     assert row["a"]["launches"] == [0, 2]
     assert row["a"]["time_ns"] == pytest.approx(41184 + 95040)
-    both = kbs("diff", report, report, "--name", "matmul", "--one-call", "--json").json["pairs"]
+    both = kbs_here("diff", report, report, "--name", "matmul", "--one-call", "--json").json[
+        "pairs"
+    ]
     assert len(both) == 1
     assert both[0]["log_speed_ratio"] == 0
 
 
-def test_diff_names_the_sections_that_are_missing(kbs, report, tmp_path):
+def test_diff_names_the_sections_that_are_missing(kbs_here, report, tmp_path):
     bare = tmp_path / "bare.csv"
     bare.write_text(
         '"ID","Process ID","Process Name","Host Name","Kernel Name","gpu__time_duration.sum"\n'
         '"","","","","","ns"\n"0","1","a","h","k","100"\n'
     )
-    ran = kbs("diff", bare, report, "--launch-b", 0)
+    ran = kbs_here("diff", bare, report, "--launch-b", 0)
     assert ran.code == 0, ran.err
     assert "unexplained" in ran.out
     assert "--section WarpStateStats" in ran.out
 
 
-def test_diff_refuses_a_launch_that_is_not_there(kbs, report):
-    ran = kbs("diff", report, report, "--launch-a", 99, "--json")
+def test_diff_refuses_a_launch_that_is_not_there(kbs_here, report):
+    ran = kbs_here("diff", report, report, "--launch-a", 99, "--json")
     assert ran.code == 2
     assert "t04_matmul_tuned" in ran.error["remedy"]
 
@@ -93,8 +97,8 @@ TUNED = ("utilization", "--chip", "h100_sxm", "--block", 256, "--registers", 195
          "--shared", 147456)  # fmt: skip
 
 
-def test_utilization_of_the_tuned_gemm(kbs):
-    ran = kbs(*TUNED, "--tile", "M=128,N=256,K=64", "--dims", "M=4096,N=4096,K=4096",
+def test_utilization_of_the_tuned_gemm(kbs_here):
+    ran = kbs_here(*TUNED, "--tile", "M=128,N=256,K=64", "--dims", "M=4096,N=4096,K=4096",
               "--dtype", "bf16", "--kernel-time-ns", 189824, "--json")  # fmt: skip
     assert ran.code == 0, ran.err
     row = ran.json
@@ -107,22 +111,24 @@ def test_utilization_of_the_tuned_gemm(kbs):
     assert row["tile"]["share"] == pytest.approx(0.755, abs=1e-3)
 
 
-def test_utilization_cites_every_limit(kbs):
-    ran = kbs(*TUNED, "--grid", 512)
+def test_utilization_cites_every_limit(kbs_here):
+    ran = kbs_here(*TUNED, "--grid", 512)
     assert ran.code == 0
     assert "occupancy: 1 blocks, 8 warps per SM, 12.5 %" in ran.out
     assert ran.out.count("<- gpu-wiki/hardware/nvidia/") == 14
 
 
-def test_a_block_that_does_not_fit_is_exit_1(kbs):
-    ran = kbs("utilization", "--chip", "h100_sxm", "--grid", 1, "--block", 256, "--registers", 64,
-              "--shared", 300000)  # fmt: skip
+def test_a_block_that_does_not_fit_is_exit_1(kbs_here):
+    ran = kbs_here("utilization", "--chip", "h100_sxm", "--grid", 1, "--block", 256,
+                   "--registers", 64, "--shared", 300000)  # fmt: skip
     assert ran.code == 1
     assert "does not fit: 300000 bytes of shared memory per block, the limit is 232448" in ran.out
 
 
-def test_unknown_limits_are_exit_0_and_never_guessed(kbs):
-    ran = kbs("utilization", "--chip", "rtx_5090", "--grid", 100, "--block", 256, "--registers", 64)
+def test_unknown_limits_are_exit_0_and_never_guessed(kbs_here):
+    ran = kbs_here(
+        "utilization", "--chip", "rtx_5090", "--grid", 100, "--block", 256, "--registers", 64
+    )
     assert ran.code == 0
     assert "register_alloc_unit: UNKNOWN (gpu-wiki not found)" in ran.out
     assert "occupancy: UNKNOWN" in ran.out
@@ -141,22 +147,22 @@ def test_unknown_limits_are_exit_0_and_never_guessed(kbs):
         ("--tile", "M=1,N=1,K=1;rm", "--dims", "M=1,N=1,K=1", "--dtype", "bf16"),
     ],
 )
-def test_half_a_question_is_wrong_usage(kbs, more):
-    ran = kbs(*TUNED, *more)
+def test_half_a_question_is_wrong_usage(kbs_here, more):
+    ran = kbs_here(*TUNED, *more)
     assert ran.code == 2
     assert ran.out == ""
     assert "Traceback" not in ran.err
 
 
-def test_an_unknown_chip_is_refused(kbs):
-    ran = kbs("utilization", "--chip", "h999", "--grid", 1, "--block", 32, "--registers", 32)
+def test_an_unknown_chip_is_refused(kbs_here):
+    ran = kbs_here("utilization", "--chip", "h999", "--grid", 1, "--block", 32, "--registers", 32)
     assert ran.code == 1
 
 
 @pytest.mark.parametrize("command", ["roofline", "diagnose"])
-def test_plot_writes_an_svg_and_leaves_json_alone(kbs, report, tmp_path, command):
+def test_plot_writes_an_svg_and_leaves_json_alone(kbs_here, report, tmp_path, command):
     path = tmp_path / "roof.svg"
-    ran = kbs(command, report, "--plot", path, "--json")
+    ran = kbs_here(command, report, "--plot", path, "--json")
     assert ran.code == 0, ran.err
     assert len(ran.json["kernels"]) == 5
     assert str(path) in ran.err
@@ -165,18 +171,18 @@ def test_plot_writes_an_svg_and_leaves_json_alone(kbs, report, tmp_path, command
     assert any("FLOPs not known, drawn as bandwidth only" in text for text in texts)
 
 
-def test_plot_of_a_task_and_of_a_folder_that_is_not_there(kbs, tmp_path):
+def test_plot_of_a_task_and_of_a_folder_that_is_not_there(kbs_here, tmp_path):
     task = ("roofline", "--chip", "h100_sxm", "--kernel", "gemm", "--dtype", "bf16", "--flops",
             1e9, "--bytes-in", 1e6, "--bytes-out", 1e6, "--time-ns", 5000)  # fmt: skip
-    assert kbs(*task, "--plot", tmp_path / "a.svg").code == 0
+    assert kbs_here(*task, "--plot", tmp_path / "a.svg").code == 0
     assert (tmp_path / "a.svg").read_text().startswith("<svg")
-    ran = kbs(*task, "--plot", tmp_path / "no/where.svg", "--json")
+    ran = kbs_here(*task, "--plot", tmp_path / "no/where.svg", "--json")
     assert ran.code == 2
     assert ran.error["remedy"]
 
 
-def test_source_lines_of_a_recorded_report(kbs):
-    ran = kbs("diagnose", SOURCES, "--source", "--json")
+def test_source_lines_of_a_recorded_report(kbs_here):
+    ran = kbs_here("diagnose", SOURCES, "--source", "--json")
     assert ran.code == 0, ran.err
     kernels = ran.json["kernels"]
     found = {
@@ -190,17 +196,17 @@ def test_source_lines_of_a_recorded_report(kbs):
     assert {"file", "line", "text", "values", "shares", "instructions"} <= set(line)
     assert line["instructions"][0]["sass"]
     assert kernels[0]["source_note"] == ""
-    text = kbs("diagnose", SOURCES, "--source").out
+    text = kbs_here("diagnose", SOURCES, "--source").out
     assert "Guilty lines" in text
     assert "// fault: a column, 32 threads on one bank" in text
 
 
 @pytest.mark.parametrize("form", ["ncu-rep", "raw.csv"])
-def test_source_counters_that_were_not_collected_are_told(kbs, report, form):
+def test_source_counters_that_were_not_collected_are_told(kbs_here, report, form):
     path = report.with_name(f"h100_triton_torch.{form}")
-    ran = kbs("diagnose", path, "--source", "--launch", 1)
+    ran = kbs_here("diagnose", path, "--source", "--launch", 1)
     assert ran.code == 0
     assert "not collected; ncu --section SourceCounters --import-source yes would" in ran.out
-    row = kbs("diagnose", path, "--source", "--launch", 1, "--json").json["kernels"][0]
+    row = kbs_here("diagnose", path, "--source", "--launch", 1, "--json").json["kernels"][0]
     assert row["lines"] == row["guilty_lines"] == []
     assert row["source_note"].startswith("source counters: not collected")

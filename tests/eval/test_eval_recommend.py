@@ -261,19 +261,19 @@ def test_a_question_from_a_published_case_does_not_hear_its_source(store):
     assert one.labels.reference not in {sources[name] for name in quiet.read}
 
 
-def test_leave_one_out_takes_no_file(kbs, tmp_path):
+def test_leave_one_out_takes_no_file(kbs_here, tmp_path):
     for arguments in (
         [],
         [write(tmp_path), "--leave-one-out"],
         ["--leave-one-out", "--split", "x"],
     ):
-        ran = kbs("eval", "recommend", *arguments, "--json")
+        ran = kbs_here("eval", "recommend", *arguments, "--json")
         assert ran.code == 2
         assert "--leave-one-out" in ran.error["message"]
 
 
-def test_an_unknown_method_reaches_the_user(kbs, tmp_path):
+def test_an_unknown_method_reaches_the_user(kbs_here, tmp_path):
     path = write(tmp_path, "- id: a\n  worked: [magic]\n")
-    ran = kbs("eval", "recommend", path, "--json")
+    ran = kbs_here("eval", "recommend", path, "--json")
     assert ran.code == 2
     assert ran.error["where"] == f"{path}:2"

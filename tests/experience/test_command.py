@@ -42,11 +42,13 @@ def test_a_record_without_its_verdicts_is_refused(kbs, tmp_path):
     assert not list(home.rglob("*.jsonl"))
 
 
-def test_what_is_recorded_is_listed_searched_recommended_masked_and_exported(kbs, mine, tmp_path):
-    added = kbs("--json", *ADD, *VERDICTS, "--notes", "zebra", at=mine)
+def test_what_is_recorded_is_listed_searched_recommended_masked_and_exported(
+    kbs_here, mine, tmp_path
+):
+    added = kbs_here("--json", *ADD, *VERDICTS, "--notes", "zebra", at=mine)
     assert added.code == 0, added.err
     (id_,) = added.json["added"]
-    (row,) = kbs("--json", "experience", "search", "zebra", at=mine).json["outcomes"]
+    (row,) = kbs_here("--json", "experience", "search", "zebra", at=mine).json["outcomes"]
     assert (row["id"], row["state"], row["chip"], row["arch"]) == (
         id_, "counts", "h100_sxm", "sm_90a",
     )  # fmt: skip
@@ -55,29 +57,29 @@ def test_what_is_recorded_is_listed_searched_recommended_masked_and_exported(kbs
     ask = ("experience", "recommend", "--kernel", "gemm", "--backend", "triton", "--chip", "sm_90",
            "--bottleneck", "compute_bound", "--json")  # fmt: skip
     found = {
-        row["method"]: row for row in kbs(*ask, "--top", "99", at=mine).json["recommendations"]
+        row["method"]: row for row in kbs_here(*ask, "--top", "99", at=mine).json["recommendations"]
     }
     assert found["split_k"]["outcomes"] == {"helped": 1, "tried": 1, "machines": 1}
     assert found["split_k"]["tunables"] == {"SPLIT": 4}
     assert found["split_k"]["examples"] == [id_]
-    masked = kbs("--json", "experience", "mask", id_[:10], "--reason", "throttled", at=mine)
+    masked = kbs_here("--json", "experience", "mask", id_[:10], "--reason", "throttled", at=mine)
     assert masked.json["targets"] == [id_]
-    assert kbs("--json", "experience", "list", at=mine).json["outcomes"] == []
-    (row,) = kbs("--json", "experience", "list", "--all", at=mine).json["outcomes"]
+    assert kbs_here("--json", "experience", "list", at=mine).json["outcomes"] == []
+    (row,) = kbs_here("--json", "experience", "list", "--all", at=mine).json["outcomes"]
     assert (row["state"], row["why"]) == ("masked", "throttled")
-    found = kbs(*ask, "--top", "99", at=mine).json["recommendations"]
+    found = kbs_here(*ask, "--top", "99", at=mine).json["recommendations"]
     assert all(row["outcomes"]["tried"] == 0 for row in found)
-    undone = kbs("--json", "experience", "unmask", id_[:10], at=mine).json
+    undone = kbs_here("--json", "experience", "unmask", id_[:10], at=mine).json
     assert undone["masks"] == [masked.json["mask"]]
-    assert len(kbs("--json", "experience", "list", at=mine).json["outcomes"]) == 1
+    assert len(kbs_here("--json", "experience", "list", at=mine).json["outcomes"]) == 1
     out = tmp_path / "out.jsonl"
-    assert kbs("experience", "export", out, at=mine).code == 0
+    assert kbs_here("experience", "export", out, at=mine).code == 0
     other = tmp_path / "other"
-    report = kbs("--json", "experience", "merge", out, at=other).json
+    report = kbs_here("--json", "experience", "merge", out, at=other).json
     assert (report["added"], report["rejected"]) == (3, [])
 
 
-def test_a_merge_tells_what_it_did(kbs, mine, tmp_path):
+def test_a_merge_tells_what_it_did(kbs_here, mine, tmp_path):
     log = tmp_path / "log.json"
     poison = {
         **ENTRY,
@@ -88,7 +90,7 @@ def test_a_merge_tells_what_it_did(kbs, mine, tmp_path):
     }
     honest = {**ENTRY, "speedup": 700.0, "metrics_before": {}, "metrics_after": {}}
     log.write_text(json.dumps([ENTRY, honest, poison, "words"], indent=0))
-    ran = kbs("--json", "experience", "merge", log, at=mine)
+    ran = kbs_here("--json", "experience", "merge", log, at=mine)
     assert ran.code == 0, ran.err
     found = ran.json
     assert (found["added"], found["duplicates"]) == (3, 0)
@@ -96,28 +98,29 @@ def test_a_merge_tells_what_it_did(kbs, mine, tmp_path):
     assert bad["file"] == wrong["file"] == str(log)
     assert "without the times" in bad["reason"]
     assert wrong["reason"] == "not a JSON object"
-    again = kbs("--json", "experience", "merge", log, at=mine).json
+    again = kbs_here("--json", "experience", "merge", log, at=mine).json
     assert (again["added"], again["duplicates"]) == (0, 3)
-    text = kbs("experience", "merge", log, at=mine).out
+    text = kbs_here("experience", "merge", log, at=mine).out
     assert "0 added, 3 already here, 1 quarantined, 1 rejected" in text
 
 
-def test_stats_of_host_outcomes_claim_nothing_of_machines(kbs, tmp_path):
+def test_stats_of_host_outcomes_claim_nothing_of_machines(kbs_here, tmp_path):
     home = tmp_path / "home"
-    assert "nothing is recorded yet" in kbs("experience", "stats", at=home).out
+    assert "nothing is recorded yet" in kbs_here("experience", "stats", at=home).out
     append(home, [outcome(device="host", measurement=f"u{i}") for i in range(2)])
-    told = kbs("experience", "stats", at=home).out
+    told = kbs_here("experience", "stats", at=home).out
     assert "2 outcomes: 2 host" in told
     assert "none of them counts" in told
     assert "0 machines" not in told
     assert "0 origins" not in told
     append(home, [outcome()])
     assert (
-        "what counts comes from 1 machine and 1 origin" in kbs("experience", "stats", at=home).out
+        "what counts comes from 1 machine and 1 origin"
+        in kbs_here("experience", "stats", at=home).out
     )
 
 
-def test_stats_count_calibrate_and_plot(kbs, mine, tmp_path):
+def test_stats_count_calibrate_and_plot(kbs_here, mine, tmp_path):
     home, path = mine, tmp_path / "log.jsonl"
     rows = [
         outcome(measurement=str(n), method=f"method_{n % 4}", predicted_gain=(0.1, 0.3),
@@ -125,24 +128,24 @@ def test_stats_count_calibrate_and_plot(kbs, mine, tmp_path):
         for n in range(12)
     ]  # fmt: skip
     path.write_bytes(b"".join(write_line(entry_of(row, "team")) for row in rows))
-    assert kbs("experience", "merge", path, at=home).code == 0
-    found = kbs("--json", "experience", "stats", at=home).json
+    assert kbs_here("experience", "merge", path, at=home).code == 0
+    found = kbs_here("--json", "experience", "stats", at=home).json
     assert found["states"] == {"counts": 12}
     assert (found["machines"], found["origins"]) == (2, {"team": 12})
     assert found["calibration"]["overall"]["coverage"] == 1.0
     assert [row["count"] for row in found["calibration"]["rows"]] == [3, 3, 3, 3]
-    text = kbs("experience", "stats", at=home).out
+    text = kbs_here("experience", "stats", at=home).out
     assert "12 outcomes: 12 counts" in text
     assert "█" in text
-    assert "█" not in kbs("experience", "stats", "--no-plot", at=home).out
+    assert "█" not in kbs_here("experience", "stats", "--no-plot", at=home).out
     assert max(map(len, text.splitlines())) <= 100
 
 
-def test_an_exchange_is_told(kbs, mine, tmp_path):
-    assert kbs(*ADD, *VERDICTS, at=mine).code == 0
-    ran = kbs("--json", "experience", "sync", tmp_path / "shared", at=mine)
+def test_an_exchange_is_told(kbs_here, mine, tmp_path):
+    assert kbs_here(*ADD, *VERDICTS, at=mine).code == 0
+    ran = kbs_here("--json", "experience", "sync", tmp_path / "shared", at=mine)
     assert len(ran.json["sent"]) == 1
-    ran = kbs("experience", "sync", tmp_path / "shared", at=tmp_path / "b")
+    ran = kbs_here("experience", "sync", tmp_path / "shared", at=tmp_path / "b")
     assert "0 segments sent, 1 received" in ran.out
 
 
@@ -162,8 +165,8 @@ def test_an_exchange_is_told(kbs, mine, tmp_path):
         (("sync", "nonsense://x"), 2, "is no object store"),
     ],
 )
-def test_what_cannot_be_done_is_told(kbs, arguments, code, told):
-    ran = kbs("experience", *arguments)
+def test_what_cannot_be_done_is_told(kbs_here, arguments, code, told):
+    ran = kbs_here("experience", *arguments)
     assert ran.code == code
     assert told in ran.err.replace("\n", " ")
     assert "bug" not in ran.err

@@ -44,11 +44,11 @@ STRANGE = [
 
 
 @pytest.fixture(scope="module")
-def merged(tmp_path_factory, kbs):
+def merged(tmp_path_factory, kbs_here):
     folder = tmp_path_factory.mktemp("foreign")
     log = folder / "log.jsonl"
     log.write_text("".join(json.dumps({**BASE, **row}) + "\n" for row, _ in STRANGE))
-    return folder / "home", log, kbs("--json", "experience", "merge", log, at=folder / "home")
+    return folder / "home", log, kbs_here("--json", "experience", "merge", log, at=folder / "home")
 
 
 @pytest.mark.parametrize("place", range(len(STRANGE)))
@@ -59,19 +59,21 @@ def test_each_is_quarantined_with_its_reason(merged, place):
     assert STRANGE[place][1] in reasons[place + 1]
 
 
-def test_nothing_of_them_counts_and_no_code_reaches_the_terminal(merged, kbs):
+def test_nothing_of_them_counts_and_no_code_reaches_the_terminal(merged, kbs, kbs_here):
     home, log, _ = merged
-    assert kbs("--json", "experience", "list", at=home).json["outcomes"] == []
+    assert kbs_here("--json", "experience", "list", at=home).json["outcomes"] == []
     for words in (
         ("merge", log), ("list", "--all"), ("stats",), ("search", "split_k", "--all"),
         ("mask", EVIL, "--reason", "r"), ("merge", f"{log}{EVIL.replace(chr(0), '')}"),
     ):  # fmt: skip
-        ran = kbs("experience", *words, at=home)
+        ran = kbs_here("experience", *words, at=home)
         printed = ran.out + ran.err
         assert printed
         assert escaped(printed) == printed, words
         assert max(map(len, printed.splitlines())) < 1000 or words[0] == "merge"
-    assert "\\u001b[31mred" in kbs("experience", "list", "--all", at=home).out
+    told = kbs("experience", "list", "--all", at=home).out
+    assert "\\u001b[31mred" in told
+    assert escaped(told) == told
 
 
 @pytest.mark.parametrize(
@@ -95,31 +97,31 @@ def test_nobody_adds_such_a_record(tmp_path, options):
     assert not list(tmp_path.rglob("*.jsonl"))
 
 
-def test_json_stays_json(merged, kbs):
+def test_json_stays_json(merged, kbs_here):
     home, _, _ = merged
-    rows = kbs("--json", "experience", "list", "--all", at=home).json["outcomes"]
+    rows = kbs_here("--json", "experience", "list", "--all", at=home).json["outcomes"]
     assert EVIL in {row["method"] for row in rows}
 
 
 @pytest.mark.parametrize(
     "content", [b'{"entries": {"a": 1}}', b"\xff\xfe\x00", b"hello", b"\x00" * 100, b"[1, 2]\n"]
 )
-def test_a_file_that_is_no_log_is_told(tmp_path, kbs, content):
+def test_a_file_that_is_no_log_is_told(tmp_path, kbs_here, content):
     path = tmp_path / "junk.jsonl"
     path.write_bytes(content)
-    ran = kbs("--json", "experience", "merge", path, at=tmp_path / "home")
+    ran = kbs_here("--json", "experience", "merge", path, at=tmp_path / "home")
     assert ran.code == 2
     assert ran.json["added"] == 0
     assert ran.json["rejected"]
     assert ran.json["rejected"][0]["reason"]
 
 
-def test_an_empty_file_and_a_file_known_already_are_no_fault(tmp_path, kbs):
+def test_an_empty_file_and_a_file_known_already_are_no_fault(tmp_path, kbs_here):
     empty, log = tmp_path / "empty.jsonl", tmp_path / "log.jsonl"
     empty.write_bytes(b"\n")
     log.write_text(json.dumps({**BASE, "method": "split_k"}) + "\nno record\n")
     for path in (empty, log, log):
-        assert kbs("experience", "merge", path, at=tmp_path / "home").code == 0
+        assert kbs_here("experience", "merge", path, at=tmp_path / "home").code == 0
 
 
 @given(st.text())
