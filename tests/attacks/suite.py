@@ -18,7 +18,7 @@ FASTER_ON_HOST = 0.5
 """The host's clock is noisy: a trick that pays shows as a multiple, not as some percent."""
 
 TIGHT: dict[str, Any] = {
-    "load_s": 60.0, "idle_s": 5.0, "call_s": 5.0, "memory_bytes": 512 << 20, "file_bytes": 64 << 20,
+    "load_s": 60.0, "idle_s": 3.0, "call_s": 5.0, "memory_bytes": 512 << 20, "file_bytes": 64 << 20,
     "folder_bytes": 128 << 20, "children": 8,
 }  # fmt: skip
 """Small limits, so that an attack on resources ends soon."""

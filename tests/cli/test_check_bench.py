@@ -190,7 +190,7 @@ def test_what_was_not_recorded_is_an_error_that_names_the_job(replay):
         (("--dims", "N"), "is no dim"),
         (("--baselines", "cublas"), "is no baseline"),
         (("--num-trials", "1"), "at least 4"),
-        (("--timing-method", "do_bench"), "host_time"),
+        pytest.param(("--timing-method", "do_bench"), "host_time", marks=pytest.mark.sweep),
     ],
 )
 def test_calls_that_cannot_work_say_what_can(kbs, files, tmp_path, options, told):

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from kbs_backends.device import LocalDevice
+from kbs_backends.languages import CompileCache
 from kbs_engine.blobs import BlobStore
 from kbs_engine.jobs import (
     Check,
@@ -46,11 +47,16 @@ H100 = "NVIDIA H100 80GB HBM3"
 class StandIn:
     """Answers every job; ``speed`` says the time in ns of a source."""
 
+    cache: Path | None = None
+    """Where compiled kernels stay; None: with this device, and gone with it."""
+
     def __init__(self, blobs: BlobStore, report: Path) -> None:
         self.blobs = blobs
         self.report = blobs.put(report.read_bytes())
         self.report_name = report.name
         self.static = LocalDevice(blobs, kind="host")
+        if self.cache is not None:
+            self.static._static._cache = CompileCache(self.cache)
 
     def expect_many(self, widest: object = None) -> None:
         """A run's jobs will come; nothing is started ahead of them."""

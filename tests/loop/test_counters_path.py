@@ -33,6 +33,14 @@ SOFTMAX = HERE / "gpu" / "softmax_cuda"
 REPORT = HERE.parent / "data" / "reports" / "h100_source_counters.ncu-rep"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def compiled_once(tmp_path_factory):
+    """Every run begins with the same kernel."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(StandIn, "cache", tmp_path_factory.mktemp("compiled"))
+        yield
+
+
 class Speeds(StandIn):
     """v1 is fast; without coalescing as slow as v0, without shuffles a third slower."""
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from kbs_engine.jobs import Count, Probe
+from kbs_engine.jobs import Count, Probe, Time, TimingSettings
 from kbs_engine.results import Counted, Machine, read
 from kbs_engine.timing import compare
 from tests.backends.device.conftest import HONEST, open_rig
@@ -72,6 +72,13 @@ def test_timing_takes_turns_and_verifies_every_output(rig):
     seen = compare(timed, 1, 0)
     assert seen.ratio > 2
     assert seen.verdict == "faster"
+
+
+def test_do_bench_is_refused_where_no_gpu_is(rig):
+    settings = TimingSettings(trials=4, method="do_bench")
+    result = rig.result(Time(arms=(rig.source(HONEST),), task=rig.task, settings=settings))
+    assert "do_bench times GPU kernels only" in result.failure
+    assert "--timing-method host_time" in result.failure
 
 
 def test_the_host_says_that_it_is_the_host(rig):
