@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kbs_backends.device import warm_triton
@@ -18,6 +18,7 @@ from kbs_backends.device.kept_cache import CompiledBefore
 from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.messages import Load
 from kbs_backends.device.ready import Ready, how_many
+from kbs_backends.device.second_clock import ClockWorker
 from kbs_backends.device.task import LoadedTask
 from kbs_backends.device.watch import Watch
 from kbs_backends.device.zygote_client import Zygote
@@ -48,6 +49,9 @@ class Bench:
             warm_triton.build(self._warm, side.torch_device)
             most = how_many(side.memory_bytes) if most is None else most
         self._dying: deque[ArmState] = deque()
+        self._clock: ClockWorker | None = None
+        self._clocks = False
+        """Whether a timing is using it."""
         self.ready = Ready(lambda: self._opening(trusted=False), most or 0)
 
     def load(self, task: Task) -> LoadedTask:
@@ -70,7 +74,7 @@ class Bench:
 
         ``state.worker.attached()`` waits for it.
         """
-        if CROWDED * task.layout.total_bytes > self.side.memory_bytes:
+        if self._crowded(task):
             self.close()
         worker = None if trusted else self.ready.take()
         worker = worker or self._opening(trusted=trusted)
@@ -90,13 +94,40 @@ class Bench:
             ]
         return state
 
+    @contextlib.contextmanager
+    def clock(self, task: LoadedTask) -> Iterator[ClockWorker]:
+        """The worker of the second clock, kept from one timing to the next of the same layout."""
+        if self._clock is None or not self._clock.serves(task):
+            self._end_clock()
+            self._clock = ClockWorker(self, task)
+        self._clocks = True
+        try:
+            yield self._clock
+        except BaseException:
+            self._clock.spoil()
+            raise
+        finally:
+            self._clocks = False
+            if self._crowded(task) or not self._clock.serves(task):
+                self._end_clock()
+
+    def _end_clock(self) -> None:
+        """The next timing has a new one; one that is being used stays."""
+        if self._clock is not None and not self._clocks:
+            self._clock.end()
+            self._clock = None
+
+    def _crowded(self, task: LoadedTask) -> bool:
+        return CROWDED * task.layout.total_bytes > self.side.memory_bytes
+
     def _arena(self, task: LoadedTask) -> Arena:
         """One of its own; who waits or dies makes room for it."""
         move = "moved_buffers" not in self.off
         try:
             return Arena(self.side, task.layout, move=move)
         except MeasurementError:
-            if not self._dying and not len(self.ready):
+            spare = self._clock is not None and not self._clocks
+            if not (self._dying or len(self.ready) or spare):
                 raise
         self.close()
         return Arena(self.side, task.layout, move=move)
@@ -136,7 +167,8 @@ class Bench:
         self.ready.quiet()
 
     def close(self) -> None:
-        """End every worker."""
+        """End every worker that no job is using."""
+        self._end_clock()
         self.bury()
         self.ready.end()
 

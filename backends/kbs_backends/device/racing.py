@@ -31,7 +31,7 @@ def race(bench: Bench, job: Time, artifacts: Mapping[str, str]) -> Timed:
             "do_bench times GPU kernels only", remedy="use --timing-method host_time"
         )
     task = bench.load(job.task)
-    with ClockWorker(bench, task) as clock:
+    with bench.clock(task) as clock:
         return _timed(bench, job, task, clock, artifacts)
 
 
@@ -90,6 +90,7 @@ def _race(
                 processes = _Pair(bench, job, task, samples, pair, method, compiled)
                 processes.run(stack, clock, artifacts)
     except Refusal as refusal:
+        clock.spoil()
         for one in samples:
             one.refuse(refusal)
     return samples

@@ -19,8 +19,6 @@ from kbs_backends.device.task import Values
 from kbs_engine.timing import check_clocks
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from kbs_backends.device.context import Bench
     from kbs_backends.device.task import LoadedTask
 
@@ -34,22 +32,31 @@ TRIALS: tuple[Trial, ...] = ("in_place", "returned")
 
 
 class ClockWorker:
-    """The worker in which nothing is ever loaded: one for all processes of a timing.
-
-    A context manager that ends it.
-    """
+    """The worker in which nothing is ever loaded: one for all timings of tasks of one layout."""
 
     def __init__(self, bench: Bench, task: LoadedTask) -> None:
         """Nothing is started yet."""
         self._bench = bench
-        self._task = task
+        self._task: LoadedTask | None = task
+        self._layout = task.layout
         self._state: ArmState | None = None
         self._attached = False
+        self._spoiled = False
+
+    def serves(self, task: LoadedTask) -> bool:
+        """Whether it can be called on values of this task."""
+        alive = self._state is None or self._state.worker.alive
+        return alive and not self._spoiled and task.layout == self._layout
+
+    def spoil(self) -> None:
+        """Something went wrong in a timing: no later one gets it, in whatever state it is."""
+        self._spoiled = True
 
     def begin(self) -> None:
         """Have it open the device, like that of a candidate, if it has not yet."""
-        if self._state is None:
+        if self._state is None and self._task is not None:
             self._state = self._bench.begin(self._task, trusted=False)
+            self._task = None
 
     def state(self) -> ArmState:
         """The worker, when it can be called."""
@@ -62,12 +69,8 @@ class ClockWorker:
             self._attached = True
         return state
 
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End it."""
+    def end(self) -> None:
+        """Kill it; the bench buries it."""
         if self._state is not None:
             self._bench.end(self._state)
 

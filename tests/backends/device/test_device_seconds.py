@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from types import SimpleNamespace
 
@@ -20,7 +21,9 @@ def test_loading_a_task_is_no_device_time(monkeypatch):
 
     monkeypatch.setattr(racing, "_race", no_race)
     side = SimpleNamespace(name="host", queues_launches=False, clocks_mhz=lambda: None)
-    bench = SimpleNamespace(load=load, side=side, off=frozenset())
+    bench = SimpleNamespace(
+        load=load, side=side, off=frozenset(), clock=lambda _: contextlib.nullcontext()
+    )
     settings = SimpleNamespace(method="host_time")
     job = SimpleNamespace(task=None, arms=(), settings=settings)
     monkeypatch.setattr(racing, "_timer", lambda *_: "host")
