@@ -130,8 +130,8 @@ def going_on(tmp_path_factory):
 
 
 def waiting(rig, count=2):
-    """Processes under the zygote but for the clock, once they are so many."""
-    deadline = time.monotonic() + 20
+    """Processes under the zygote but for the clock, once they are so many and stay the same."""
+    deadline, seen = time.monotonic() + 30, []
     while time.monotonic() < deadline:
         zygotes = [
             pid for pid in proc.children(rig.device.owner_pid)
@@ -139,7 +139,8 @@ def waiting(rig, count=2):
         ]  # fmt: skip
         found = {child for pid in zygotes for child in proc.children(pid)}
         found -= getattr(rig, "clock", set())
-        if len(found) == count:
+        seen.append(found)
+        if len(found) == count and seen[-4:] == [found] * 4:
             return found
         time.sleep(0.05)
     raise AssertionError(f"{len(found)} processes wait, not {count}")
