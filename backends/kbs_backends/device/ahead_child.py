@@ -102,7 +102,7 @@ class AheadChild:
         With a ``turn`` the program stands before its range until that is taken.
         """
         arguments = target.argv[len(PROGRAM) :]
-        hold = () if turn is None else ("--hold", str(self.folder))
+        hold = () if turn is None else ("--hold", str(self.folder.resolve()))
         if not self._asked(Call(arguments=(*arguments, *hold), cwd=target.cwd)):
             return None
         if turn is not None:

@@ -16,7 +16,7 @@ import msgspec
 
 from kbs_backends.device.answers import compiled_sources, failed, not_compiled
 from kbs_backends.device.context_settings import Settings
-from kbs_backends.device.floors import with_floor
+from kbs_backends.device.floors import Floors
 from kbs_backends.device.gpus import choose_kind
 from kbs_backends.device.messages import Limits
 from kbs_backends.device.outside import Outside
@@ -32,7 +32,6 @@ from kbs_engine.jobs import (
     Ceiling,
     Check,
     Compile,
-    Count,
     Disassemble,
     Job,
     Probe,
@@ -44,7 +43,7 @@ from kbs_engine.jobs import (
     Time,
 )  # fmt: skip
 from kbs_engine.refusals import DEFENCES
-from kbs_engine.results import Counted, Machine, Timed, read
+from kbs_engine.results import Machine, Timed, read
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -97,9 +96,7 @@ class LocalDevice:
         self.kind = choose_kind(kind)
         self.gpu = gpu
         self.blobs = blobs
-        self._chip = chip
         self._given_arch = arch
-        self._off = frozenset(off)
         self._own_workdir = workdir is None
         self._workdir = workdir or Path(tempfile.mkdtemp(prefix="kbs-device-"))
         self._workdir.mkdir(parents=True, exist_ok=True)
@@ -116,7 +113,8 @@ class LocalDevice:
         self._machine: Machine | None = None
         self._probed = False
         self._opens = False
-        self._counted: dict[bytes, Counted | None] = {}
+        floored = self.kind == "cuda" and "physics_floor" not in off
+        self._floors = Floors(self._owner.ask, chip if floored else None)
         self._closed = threading.Event()
 
     def expect_many(self, widest: Widest | None = None) -> None:
@@ -212,7 +210,9 @@ class LocalDevice:
                 self._turns.when_idle(self._idle)
         if isinstance(job, Probe):
             return self._probe(job)
-        if isinstance(job, (Check, Time)):
+        if isinstance(job, Check):
+            return self._check(job)
+        if isinstance(job, Time):
             return self._judge(job)
         return self._owner.ask(Request(job=_any(job)))
 
@@ -260,6 +260,15 @@ class LocalDevice:
             self._machine, self._probed = self._outside.with_tools(self._machine), True
         return self._machine
 
+    def _check(self, job: Check) -> Result:
+        """Check; once more alone where it failed for want of memory that tools may have held."""
+        shared = self._turns.shared
+        result = self._judge(job)
+        if shared and (result.value is None or result.value["reason"] == "out_of_memory"):
+            self._turns.settle()
+            result = self._judge(job)
+        return result
+
     def _judge(self, job: Check | Time) -> Result:
         artifacts: dict[str, str] = {}
         for source in compiled_sources(job):
@@ -271,23 +280,8 @@ class LocalDevice:
         result = self._owner.ask(Request(job=job, artifacts=artifacts))
         if isinstance(job, Time) and result.value is not None:
             self._outside.saw(job, read(result, Timed))
-            if self._chip is not None:
-                result = self._floored(job, result, self._chip)
+            result = self._floors.floored(job, result)
         return result
-
-    def _floored(self, job: Time, result: Result, chip: Chip) -> Result:
-        if "physics_floor" in self._off or self.kind != "cuda":
-            return result
-        key = msgspec.json.encode(job.task, order="deterministic")
-        if key not in self._counted:
-            answer = self._owner.ask(Request(job=Count(task=job.task)))
-            self._counted[key] = read(answer, Counted) if answer.value is not None else None
-        counted = self._counted[key]
-        if counted is None:
-            return result
-        clocks = result.provenance.clocks_mhz
-        timed = with_floor(read(result, Timed), counted, chip, job.task, clocks)
-        return msgspec.structs.replace(result, value=msgspec.to_builtins(timed))
 
     def _arch(self, source: SourceRef) -> str:
         machine = self._known_machine()

@@ -41,7 +41,7 @@ class Turns:
 
         def begun() -> T:
             if alone:
-                self._settle()
+                self.settle()
             return run()
 
         return self._put(begun)
@@ -136,7 +136,14 @@ class Turns:
             self._queued += 1
         return self._queue.submit(begun)
 
-    def _settle(self) -> None:
+    @property
+    def shared(self) -> bool:
+        """On the queue's thread: whether something aside uses the device now."""
+        with self._lock:
+            held = bool(self._held)
+        return held or not all(future.done() for future in self._aside)
+
+    def settle(self) -> None:
         """On the queue's thread: let everything aside come to its end, each held one alone."""
         wait(self._aside)
         self._aside.clear()

@@ -7,8 +7,11 @@ from concurrent.futures import CancelledError
 
 import pytest
 
+from kbs_backends.device import LocalDevice
 from kbs_backends.device.turns import Turns
+from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import MeasurementError
+from kbs_engine.jobs import Check, Result, SourceRef, Task
 
 SOON_S = 10.0
 
@@ -207,3 +210,33 @@ def test_a_profiler_that_waits_is_told_that_the_device_closes(amid):
     closing.join(SOON_S)
     assert not closing.is_alive()
     assert aside.result(SOON_S) == "clean"
+
+
+@pytest.mark.parametrize(
+    ("first", "times"),
+    [({"reason": "out_of_memory"}, 2), (None, 2), ({"reason": "wrong_result"}, 1)],
+)
+def test_a_check_that_lacked_memory_beside_a_tool_is_made_again_alone(tmp_path, first, times):
+    blobs = BlobStore(tmp_path / "blobs")
+    source = SourceRef(sha256=blobs.put("x"), language="triton", name="k.py")
+    job = Check(source=source, task=Task(reference_sha256=blobs.put("y"), dims={}), rounds=1)
+    sanitizer, judged = Held("clean"), []
+
+    def judge(_):
+        judged.append(sanitizer.let_go.is_set())
+        value = first if len(judged) == 1 else {"reason": None}
+        failure = None if value else "the reference does not fit into the device's memory"
+        return Result(job_key=job.key, kind="check", value=value, failure=failure)
+
+    with LocalDevice(blobs, kind="host", workdir=tmp_path / "work") as device:
+        device._judge = judge
+        aside = device._turns.aside(lambda: sanitizer)
+        assert sanitizer.began.wait(SOON_S)
+        checked = device.submit(job)
+        threading.Timer(0.2, sanitizer.let_go.set).start()
+        assert checked.result(SOON_S).value == (first if times == 1 else {"reason": None})
+        assert aside.result(SOON_S) == "clean"
+        assert judged == [False, True][:times]
+        judged.clear()
+        assert device.submit(job).result(SOON_S).value == first, "nothing was beside it"
+        assert len(judged) == 1
