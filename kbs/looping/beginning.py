@@ -44,6 +44,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     timing: TimingSettings = TimingSettings()
     seed_policy: str = "secret"
     attribution: str = "loo"
+    proof: str = "together"
+    """``together``, or ``apart``: a champion is proven before its ablations are timed."""
     baselines: tuple[str, ...] = ("pytorch-eager",)
     proposer: str = "builtin"
     """``builtin``, ``agent``, or a command."""
@@ -159,6 +161,8 @@ def make_settings(kernel: Path, language: str, task: TaskOptions, options: RunOp
         "notes": options.notes,
         "extra": {"templates": options.templates, "knowledge": options.knowledge},
     }
+    if options.proof != "apart":  # not written: so were the settings of runs of before
+        plain["proof"] = options.proof
     return settings_of(plain)
 
 

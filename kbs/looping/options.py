@@ -74,6 +74,9 @@ def _measuring() -> tuple[Any, ...]:
                      show_default=True, help="Rounds of every correctness check."),
         click.option("--process-pairs", type=click.IntRange(1, 20), default=3, show_default=True,
                      help="Fresh processes behind every claim."),
+        click.option("--proof", type=click.Choice(["together", "apart"]), default="together",
+                     show_default=True, help="Together: one timing proves the champion and "
+                     "ablates it. Apart: ablations are timed once the champion is proven."),
         click.option("--seed-policy", type=click.Choice(["secret", "fixed"]), default="secret",
                      show_default=True, help="Fixed is for debugging alone."),
         click.option("--baselines", default="pytorch-eager", show_default=True,

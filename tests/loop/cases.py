@@ -40,7 +40,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 CASES = {
     case.name: case
     for case in (
-        Case(name="faster", kernel="softmax_host", options=("-n", "2"),
+        Case(name="faster", kernel="softmax_host", options=("-n", "2", "--templates", "off"),
              shows="a run that finds a faster version"),
         Case(name="no_better", kernel="plain_host", options=("-n", "2"),
              shows="an honest no better found"),

@@ -51,22 +51,24 @@ CASES = {
     for case in (
         GpuCase(
             name="softmax_cuda", folder="softmax_cuda", kernel="kernel.cu",
-            options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--trials", "40"),
+            options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--trials", "40",
+                     "--proof", "apart"),
             authored=(("v1.cu",), ("v2.cu",)),
         ),
         GpuCase(
             name="gemm_triton", folder="gemm_triton", kernel="kernel.py",
             options=("--M=1024", "--N=1024", "--K=1024", "-n", "2", "--templates", "off",
-                     "--trials", "20"),
+                     "--trials", "20", "--proof", "apart"),
         ),
         GpuCase(
             name="layernorm_triton", folder="layernorm_triton", kernel="kernel.py",
-            options=("--M=4096", "--N=8192", "-n", "2", "--templates", "off", "--trials", "20"),
+            options=("--M=4096", "--N=8192", "-n", "2", "--templates", "off", "--trials", "20",
+                     "--proof", "apart"),
         ),
         GpuCase(
             name="all_wrong", folder="softmax_cuda", kernel="kernel.cu",
             options=("--M=4096", "--N=4096", "-n", "2", "--proposer", "agent", "--retries", "2",
-                     "--trials", "40"),
+                     "--trials", "40", "--proof", "apart"),
             authored=(("wrong.cu", "wrong.cu", "wrong.cu"), ("v1.cu",)),
         ),
         GpuCase(

@@ -9,14 +9,15 @@ from kbs_engine.loop.asks import JobsDone, RunJobs
 from kbs_engine.loop.exploring import Explored, Tried, bench_of_branch
 from kbs_engine.loop.ledger import Facts, Ledger
 from kbs_engine.loop.parts import Offered
-from kbs_engine.loop.versions import choose_champion
-from kbs_engine.results import ArmTimes, Checked, Round, Timed
+from kbs_engine.loop.proving import choose_champion
+from kbs_engine.results import ArmTimes, Checked, Round, Timed, read
+from kbs_engine.run.claims import disbelieved, proof_of
 from tests.loop.test_failing import decision
 from tests.loop.test_machine import start
 
-HONEST, LIAR = "a" * 64, "b" * 64
-DEVICE_NS = {HONEST: 90_000.0, LIAR: 50_000.0}
-HOST_NS = {HONEST: 95_000.0, LIAR: 105_000.0}
+HONEST, LIAR, VARIANT = "a" * 64, "b" * 64, "d" * 64
+DEVICE_NS = {HONEST: 90_000.0, LIAR: 50_000.0, VARIANT: 200_000.0}
+HOST_NS = {HONEST: 95_000.0, LIAR: 105_000.0, VARIANT: 95_000.0}
 
 
 def timed(job: Time) -> Result:
@@ -74,11 +75,28 @@ def test_the_next_branch_is_champion_where_the_host_contradicts_the_first():
     chosen.base.median_ns = 100_000.0
     liar, honest = branch(ledger, "b0", LIAR), branch(ledger, "b1", HONEST)
     explored = Explored(branches=[liar, honest], order=[liar, honest], tries=1, feedback=())
-    champion, facts = drive(choose_champion(ledger, 1, chosen, explored))
-    assert champion is honest
-    assert isinstance(facts, Facts)
+    proven = drive(choose_champion(ledger, 1, chosen, explored))
+    assert proven.branch is honest
+    assert isinstance(proven.facts, Facts)
     assert liar.reason == "clock_mismatch"
     assert "the host saw at most" in liar.fault
     bench = bench_of_branch(ledger, 1, liar)
     assert (bench.correct, bench.reason, bench.comparisons) == (False, "clock_mismatch", ())
     assert bench_of_branch(ledger, 1, honest).correct
+
+
+def test_claims_are_over_rivals_and_not_over_the_ablations_behind_v0():
+    ledger = Ledger(start())
+    zero, source = ledger.begin.baseline, branch(ledger, "b0", HONEST).source
+    variant = branch(ledger, "no_x", VARIANT).source
+    job = Time(arms=(source, zero, variant), task=ledger.task, fresh_processes=3)
+    found = read(timed(job), Timed)
+    assert disbelieved(found, HONEST, 0.02)[0] == "clock_mismatch"
+    proof = proof_of(found, HONEST, zero.sha256)
+    assert [arm.sha256 for arm in proof.arms] == [HONEST, zero.sha256]
+    assert disbelieved(proof, HONEST, 0.02) == ("", "")
+    assert proof_of(found, HONEST, LIAR) == found, "v0 is not in it"
+    assert proof_of(found, VARIANT, zero.sha256) == found, "it proves another source"
+    one = branch(ledger, "b0", HONEST)
+    one.blocks.append(timed(job))
+    assert bench_of_branch(ledger, 1, one).correct

@@ -77,7 +77,7 @@ def test_an_ablation_goes_on_to_a_factorial_only_where_the_budget_holds_it(
     monkeypatch.setattr(ablating, "attribution_file", lambda *_: SimpleNamespace(methods=()))
     facts = SimpleNamespace(methods=("a", "b"), number=1)
     ledger = ledger_of(World(), gpu_seconds=seconds)
-    for _ in ablating.ablate(ledger, facts, None, ablating.Ablation(how=how), (), None):
+    for _ in ablating.ablate(ledger, facts, None, ablating.Ablation(how=how), None):
         pass
     assert len(made) == rounds
 

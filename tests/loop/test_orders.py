@@ -55,11 +55,11 @@ class Host(StandIn):
         return time * (1.5 if "THIRD = True" in text else 1.0)
 
 
-def started(folder: Path, **options: Any) -> RunFolder:
-    kernel = folder / "kernel.py"
-    kernel.write_text(KERNEL)
+def started(folder: Path, *, kernel: str = KERNEL, **options: Any) -> RunFolder:
+    file = folder / "kernel.py"
+    file.write_text(kernel)
     return begin(
-        kernel,
+        file,
         TaskOptions(reference=KERNELS / "ref.py", dims={"M": 8}, language="triton"),
         RunOptions(output=folder / "run", knowledge=False, templates=False, created_at=CREATED,
                    timing=TimingSettings(trials=12), process_pairs=3, **options),
@@ -150,11 +150,12 @@ def test_without_knowledge_the_plan_is_what_the_source_offers(run):
     assert "uses no knowledge" in evidence
 
 
-def test_a_budget_of_gpu_seconds_is_kept(tmp_path):
-    with started(tmp_path, iterations=9, slots=1, gpu_seconds=1.5) as run:
+@pytest.mark.parametrize(("proof", "budget"), [("apart", 1.5), ("together", 1.1)])
+def test_a_budget_of_gpu_seconds_is_kept(tmp_path, proof, budget):
+    with started(tmp_path, iterations=9, slots=1, gpu_seconds=budget, proof=proof) as run:
         state = go(run)
         assert state["ended"] == "budget_spent"
-        assert run.gpu_seconds() <= 1.5
+        assert run.gpu_seconds() <= budget
         assert 1 < len(state["versions"]) < 4
 
 

@@ -199,7 +199,9 @@ def test_stages_alone_stop_where_they_end(tmp_path):
     assert not (run / "v1" / "attribution.json").exists()
     sass = kbs_json(home, "loop", "verify", str(run))
     assert {row["outcome"] for row in sass["methods"]} == {"not_observable"}
-    assert not (run / "v1" / "attribution.json").exists()
+    # nothing is asked between the two: the timing that proved the champion ablated it
+    assert (run / "v1" / "attribution.json").exists()
+    assert not (run / "memory" / "v1.json").exists()
     shares = kbs_json(home, "loop", "ablate", str(run))
     assert {row["method"] for row in shares["methods"]} == {
         row["method"] for row in sass["methods"]

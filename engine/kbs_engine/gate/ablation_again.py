@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from kbs_engine.ablation import Attribution, MethodEffect, attribute, explain_verdict, verdict
+from kbs_engine.ablation import (
+    Attribution,
+    MethodEffect,
+    attribute,
+    explain_verdict,
+    pick_arms,
+    places_of,
+    verdict,
+)
 from kbs_engine.errors import KbsError
 from kbs_engine.results import Timed, read
 from kbs_engine.run.judged import AblatedVariant, AttributionFile, MethodAttribution
@@ -15,41 +23,60 @@ _CLOSE = 1e-6
 
 
 def attributions_again(
-    stated: AttributionFile, benches: Mapping[str, Bench], noise: float
+    stated: AttributionFile,
+    benches: Mapping[str, Bench],
+    noise: float,
+    *,
+    rivals: Collection[str] = (),
 ) -> tuple[Attribution, ...]:
     """What each timing in which variants took turns with the champion gives, in its order.
 
     Leave-one-out and the factorial behind it are timed apart; a later one replaces the earlier.
+    The first may be the timing that proved the champion: then ``rivals``, sources of other
+    versions by their hashes, have arms in it too.
     """
     blocks: dict[str, Timed] = {}
+    held: dict[str, list[AblatedVariant]] = {}
     for variant in stated.variants:
         bench = benches.get(variant.name)
         for result in bench.blocks if bench else ():
-            if result.value is not None and result.job_key not in blocks:
-                blocks[result.job_key] = read(result, Timed)
-    found = (_again(stated, timed, noise) for timed in blocks.values())
+            if result.value is not None:
+                if result.job_key not in blocks:
+                    blocks[result.job_key] = read(result, Timed)
+                rows = held.setdefault(result.job_key, [])
+                rows += [] if variant in rows else [variant]
+    found = (_again(stated, timed, held[key], noise, rivals) for key, timed in blocks.items())
     return tuple(one for one in found if one is not None)
 
 
-def _again(stated: AttributionFile, timed: Timed, noise: float) -> Attribution | None:
-    """One timing; None where its arms are not the champion and stated variants."""
+def _again(
+    stated: AttributionFile,
+    timed: Timed,
+    rows: Sequence[AblatedVariant],
+    noise: float,
+    rivals: Collection[str],
+) -> Attribution | None:
+    """One timing, which the benches of ``rows`` hold.
+
+    None where an arm of it is neither the champion nor one of them nor a rival, or where it is
+    a variant that is called right and whose bench leaves the timing out.
+    """
     if not timed.arms or timed.arms[0].sha256 != stated.source_sha256:
         return None
-    free = list(stated.variants)
-    rows: list[AblatedVariant] = []
-    for arm in timed.arms[1:]:
-        row = next((one for one in free if one.sha256 == arm.sha256), None)
-        if row is None:
+    places = places_of(timed, [row.sha256 for row in rows])
+    if places is None:
+        return None
+    variants_of = {row.sha256 for row in stated.variants if row.correct}
+    for place, arm in enumerate(timed.arms):
+        if place and place not in places and arm.sha256 not in set(rivals) - variants_of:
             return None
-        free.remove(row)
-        rows.append(row)
     off = {name for row in rows for name in row.off}
     names = [row.method for row in stated.methods if row.method in off]
     names += sorted(off.difference(names))
     variants = [dict.fromkeys(names, True)]
     variants += [{name: name not in row.off for name in names} for row in rows]
     try:
-        return attribute(timed, variants, noise=noise)
+        return attribute(pick_arms(timed, places), variants, noise=noise)
     except KbsError:
         return None  # the champion itself was refused: this timing attributes nothing
 

@@ -21,7 +21,7 @@ from kbs_engine.run.records import Interaction, Settings, merge_timed
 from kbs_engine.timing import Comparison
 
 if TYPE_CHECKING:
-    from kbs_engine.loop.ablating import Ablated
+    from kbs_engine.loop.variants import Ablated
 
 Opcodes = Literal["confirmed", "refuted", "not_observable"]
 

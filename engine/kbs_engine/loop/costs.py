@@ -38,10 +38,14 @@ def benchmark_costs(ledger: Ledger) -> float:
 def proof_costs(ledger: Ledger, methods: int) -> float:
     """GPU seconds of what follows a race: the champion beside two rivals, and the ablation.
 
-    Each variant of the ablation, one for each method, is checked before it is timed.
+    Each variant of the ablation, one for each method, is checked before it is timed. Where they
+    are timed together, the champion and the second clock run once for both.
     """
-    rivals = timing_costs(ledger, 3, ledger.settings.process_pairs)
-    return rivals + ablation_costs(ledger, methods)
+    pairs = ledger.settings.process_pairs
+    if ledger.settings.together:
+        variants = methods + (methods > 1)  # the last has none of several methods
+        return timing_costs(ledger, 3 + variants, pairs) + check_costs(ledger, methods)
+    return timing_costs(ledger, 3, pairs) + ablation_costs(ledger, methods)
 
 
 def ablation_costs(ledger: Ledger, variants: int) -> float:

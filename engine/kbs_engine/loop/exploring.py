@@ -259,7 +259,8 @@ def bench_of_branch(ledger: Ledger, number: int, branch: Tried) -> Bench:
         tunables=branch.tunables,
         switches=source.switches,
     )
-    return claims_judged(bench, ledger.settings.noise)
+    zero = ledger.begin.baseline.sha256
+    return claims_judged(bench, ledger.settings.noise, zero_sha256=zero)
 
 
 def static_of(ledger: Ledger, branch: Tried) -> Static:

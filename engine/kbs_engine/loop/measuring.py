@@ -24,7 +24,7 @@ from kbs_engine.jobs import (
 from kbs_engine.loop.asks import JobsDone, RunJobs
 from kbs_engine.loop.ledger import Facts, Ledger, Steps
 from kbs_engine.results import ArmTimes, Checked, Compiled, Disassembled, Profiled, Timed, read
-from kbs_engine.run.claims import disbelieved
+from kbs_engine.run.claims import disbelieved, proof_of
 from kbs_engine.timing import Comparison, compare, summary
 
 _WITHOUT: Final = ("compile", "disassemble", "sanitize")
@@ -101,7 +101,9 @@ def not_believed(ledger: Ledger, facts: Facts) -> ArmTimes | None:
     """The version's arm as refused, where its claim of a gain over its rivals does not hold."""
     if facts.timed is None:
         return None
-    found = disbelieved(facts.timed, facts.source.sha256, ledger.settings.noise)
+    own = facts.source.sha256
+    proof = proof_of(facts.timed, own, ledger.begin.baseline.sha256)
+    found = disbelieved(proof, own, ledger.settings.noise)
     if not found[0]:
         return None
     return msgspec.structs.replace(facts.timed.arms[0], reason=found[0], detail=found[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kbs_engine.loop.ablating import ablate, begin_ablation
+from kbs_engine.loop.ablating import ablate
 from kbs_engine.loop.actions import MakeFront
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
@@ -11,13 +11,13 @@ from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import (
     check,
     check_job,
-    inspect,
     median,
     run_jobs,
     time_with,
 )
 from kbs_engine.loop.parts import Offered
 from kbs_engine.loop.preparing import prepare_epoch
+from kbs_engine.loop.proving import inspected, rivals
 from kbs_engine.loop.recording import memory_record
 from kbs_engine.loop.verifying import verify
 from kbs_engine.loop.version_files import (
@@ -25,7 +25,7 @@ from kbs_engine.loop.version_files import (
     write_measured,
     write_profile,
 )
-from kbs_engine.loop.versions import enter, note_baselines, rivals
+from kbs_engine.loop.versions import enter, note_baselines
 
 
 def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
@@ -53,8 +53,8 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     else:
         zero.median_ns = facts.median_ns
     offered = Offered(source=facts.source)
-    ablation = yield from begin_ablation(ledger, facts, base, offered)
-    checked = yield from inspect(ledger, facts, beside=ablation.checks(ledger))
+    # no method came in with this version, so no variant was there to be timed with it
+    ablation = yield from inspected(ledger, facts, base, offered)
     yield from write_measured(ledger, facts)
     yield from write_profile(facts)
     branch = Tried(
@@ -69,7 +69,7 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     yield from write_branches(ledger, following, [branch])
     sass = yield from verify(ledger, facts, base)
     yield put(f"v{following}/sass_check.json", sass)
-    attributed = yield from ablate(ledger, facts, base, ablation, checked, sass)
+    attributed = yield from ablate(ledger, facts, base, ablation, sass)
     yield put(f"v{following}/attribution.json", attributed)
     yield put(f"v{following}/methods.json", methods_file(ledger, following, decision, facts))
     enter(ledger, facts, 1)

@@ -79,7 +79,8 @@ def champion_bench(ledger: Ledger, facts: Facts) -> Bench:
         tunables=facts.source.tunables,
         switches=facts.source.switches,
     )
-    return claims_judged(bench, ledger.settings.noise)
+    zero = ledger.begin.baseline.sha256
+    return claims_judged(bench, ledger.settings.noise, zero_sha256=zero)
 
 
 def write_measured(ledger: Ledger, facts: Facts) -> Steps:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kbs_engine.jobs import Arm
-from kbs_engine.loop.ablating import ablate, begin_ablation
+from kbs_engine.loop.ablating import ablate
 from kbs_engine.loop.actions import CloseVersion, NoteCommit
 from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
 from kbs_engine.loop.deciding import diagnose
@@ -15,7 +12,6 @@ from kbs_engine.loop.exploring import (
     Tried,
     explore,
     frontier_of,
-    write_branches,
 )
 from kbs_engine.loop.failing import fail
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
@@ -25,9 +21,9 @@ from kbs_engine.loop.measuring import (
     check,
     inspect,
     median,
-    not_believed,
     time_with,
 )
+from kbs_engine.loop.proving import Proven, choose_champion, inspected
 from kbs_engine.loop.recording import memory_record, outcomes, verdicts_of
 from kbs_engine.loop.searching import search
 from kbs_engine.loop.verifying import verify
@@ -99,71 +95,32 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
         yield CloseVersion(version=following)
         return number
     explored = yield from search(ledger, following, decision, explored, before)
-    champion, facts = yield from choose_champion(ledger, following, decision, explored)
+    proven: Proven | None = yield from choose_champion(ledger, following, decision, explored)
+    champion, facts = (proven.branch, proven.facts) if proven else (None, None)
     frontier = frontier_of(following, explored, champion)
     ledger.update(frontier=(*ledger.state.frontier, *frontier))
     held = methods_file(ledger, following, decision, facts, explored.claimed)
     yield put(f"v{following}/methods.json", held)
-    if champion is None:
+    if proven is None:
         yield from fail(ledger, following, decision, explored)
     else:
-        yield from _measured(ledger, facts, decision, champion, explored.tries)
+        yield from _measured(ledger, proven, decision, explored.tries)
     ledger.dearest = max(ledger.dearest, ledger.state.gpu_seconds_used - before)
     return following
 
 
-def choose_champion(ledger: Ledger, number: int, decision: Decision, explored: Explored) -> Steps:
-    """The fastest right branch that also stands a re-measurement in fresh processes."""
-    planned = {row.method for row in decision.plan.methods}
-    for branch in explored.order:
-        if branch.source is None:
-            continue
-        facts = Facts(
-            number=number,
-            base=decision.base.number,
-            source=branch.source,
-            methods=tuple(m for m in branch.offered.methods if m in planned),
-            inherited=decision.base.applied,
-            checked=branch.checked,
-            check=branch.check,
-            compiled=branch.compiled,
-            tried=tuple(b.tunables for b in explored.branches if b.standing),
-        )
-        refused = yield from time_with(ledger, facts, rivals(ledger), "champion in fresh processes")
-        refused = refused or not_believed(ledger, facts)
-        if refused is None:
-            yield ledger.progress("champion", number, _time(facts), done=True)
-            return branch, facts
-        branch.blocks += [facts.time] if facts.time else []
-        branch.reason = refused.reason or ""
-        branch.fault = f"{refused.reason}: {refused.detail}".rstrip(": ")
-        yield from write_branches(ledger, number, [branch])
-    return None, None
-
-
-def _time(facts: Facts) -> str:
-    return "not timed" if facts.median_ns is None else human_ns(facts.median_ns)
-
-
-def rivals(ledger: Ledger) -> Sequence[Arm]:
-    """The best version, and v0 where that is another one."""
-    best, zero = ledger.versions[ledger.best].source, ledger.versions[0].source
-    return [best] if best.sha256 == zero.sha256 else [best, zero]
-
-
-def _measured(
-    ledger: Ledger, facts: Facts, decision: Decision, champion: Tried, tries: int
-) -> Steps:
+def _measured(ledger: Ledger, proven: Proven, decision: Decision, tries: int) -> Steps:
     """Everything that follows a champion, up to its record."""
-    number, base = facts.number, decision.base
+    facts, base, offered = proven.facts, decision.base, proven.branch.offered
+    number, ablation = facts.number, proven.ablation
     ledger.versions[number] = facts
-    ablation = yield from begin_ablation(ledger, facts, base, champion.offered)
-    checked = yield from inspect(ledger, facts, beside=ablation.checks(ledger))
+    if ablation is None:
+        ablation = yield from inspected(ledger, facts, base, offered)
     yield from write_measured(ledger, facts)
     yield from write_profile(facts)
     sass = yield from verify(ledger, facts, base)
     yield put(f"v{number}/sass_check.json", sass)
-    attributed: AttributionFile = yield from ablate(ledger, facts, base, ablation, checked, sass)
+    attributed: AttributionFile = yield from ablate(ledger, facts, base, ablation, sass)
     yield put(f"v{number}/attribution.json", attributed)
     found = against(facts.timed, 0, 1, ledger.settings.noise) if facts.timed else None
     compared = _compared(ledger, found)
@@ -172,7 +129,7 @@ def _measured(
     yield from diagnose(ledger, facts)
     yield put(f"memory/v{number}.json", memory_record(ledger, facts, attributed, compared))
     yield Remember(version=number, outcomes=outcomes(ledger, facts, base, attributed))
-    _tuned(base, champion, facts)
+    _tuned(base, proven.branch, facts)
     if found is not None and found.verdict == "faster":
         ledger.best = number
         ledger.update(best_version=number, best_ns=facts.median_ns)
@@ -197,9 +154,10 @@ def _compared(ledger: Ledger, found: Comparison | None) -> str:
 
 def enter(ledger: Ledger, facts: Facts, tries: int) -> None:
     """The version's entry, with its speedup over v0 where they took turns."""
-    timed = facts.timed
-    last = len(timed.arms) - 1 if timed else 0
-    found = against(timed, 0, last, ledger.settings.noise) if timed and last else None
+    timed, zero = facts.timed, ledger.versions[0].source.sha256
+    arms = enumerate(timed.arms if timed else ())
+    place = next((i for i, arm in arms if i and arm.sha256 == zero), 0)
+    found = against(timed, 0, place, ledger.settings.noise) if timed and place else None
     ledger.enter(
         VersionEntry(
             version=facts.number,

@@ -10,7 +10,7 @@ import msgspec
 from kbs_engine.errors import MeasurementError
 from kbs_engine.jobs import Result, TimingSettings
 from kbs_engine.results import Checked, Timed, read
-from kbs_engine.run.claims import disbelieved
+from kbs_engine.run.claims import disbelieved, proof_of
 from kbs_engine.run.measured import ArmSummary, Bench, StatedComparison, merge_timed
 
 
@@ -71,10 +71,14 @@ def verdict(
     return True, None, ""
 
 
-def claims_judged(bench: Bench, noise: float) -> Bench:
-    """The bench, incorrect where its gain over another source cannot be believed."""
+def claims_judged(bench: Bench, noise: float, *, zero_sha256: str) -> Bench:
+    """The bench, incorrect where its gain over another source cannot be believed.
+
+    ``zero_sha256`` is v0's source, whose arm is the last that a champion's claims are over.
+    """
     for result in bench.blocks if bench.correct else ():
-        reason, detail = disbelieved(read(result, Timed), bench.source_sha256, noise)
+        timed = proof_of(read(result, Timed), bench.source_sha256, zero_sha256)
+        reason, detail = disbelieved(timed, bench.source_sha256, noise)
         if reason:
             return msgspec.structs.replace(
                 bench, correct=False, reason=reason, detail=detail, comparisons=()

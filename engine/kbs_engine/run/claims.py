@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from kbs_engine.errors import MeasurementError
 from kbs_engine.results import ArmTimes, Timed
 
@@ -39,6 +41,21 @@ def disbelieved(
             if detail:
                 return "clock_mismatch", f"against {arm.name}: {detail}"
     return "", ""
+
+
+def proof_of(timed: Timed, source_sha256: str, zero_sha256: str) -> Timed:
+    """The arms of a champion's timing that prove it: itself, the best version, and v0 last.
+
+    What stands behind v0's arm are ablations of the champion. They tell what a method returns
+    and are no rival over which a gain is claimed. A timing whose first arm is another source, or
+    that v0 is not in, is returned whole.
+    """
+    if timed.arms[0].sha256 != source_sha256:
+        return timed
+    places = [i for i, arm in enumerate(timed.arms) if i and arm.sha256 == zero_sha256]
+    if not places:
+        return timed
+    return msgspec.structs.replace(timed, arms=timed.arms[: places[0] + 1])
 
 
 def _timed(arm: ArmTimes) -> bool:

@@ -13,6 +13,7 @@ AttributionMode = Literal["loo", "factorial"]
 ProposerName = Literal["builtin", "agent", "command"]
 RunMode = Literal["counters", "counter-free"]
 DeviceKind = Literal["cuda", "host", "recorded"]
+Proof = Literal["together", "apart"]
 
 
 class Placeholder(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,6 +110,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ncu_num: int = 5
     """Metrics per axis in ncu_top.json."""
     attribution: AttributionMode = "loo"
+    proof: Proof | msgspec.UnsetType = msgspec.UNSET
+    """Together: one timing proves a champion and ablates it. Apart, which is not written: runs of
+    before keep their bytes, and with them the keys of what was asked."""
     proposer: ProposerName = "builtin"
     proposer_command: str = ""
     proposer_timeout_s: float = 600.0
@@ -138,6 +142,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def one_change(self) -> bool:
         """Whether an iteration may change one method alone."""
         return self.slots == 1
+
+    @property
+    def together(self) -> bool:
+        """Whether the timing that proves a champion holds its first ablations too."""
+        return self.proof == "together"
 
     @property
     def kernel_file(self) -> str:

@@ -47,7 +47,8 @@ def _samples(
             "attribution", path, f"counts {stated.noise:g} as noise; the run has {noise:g}", _AGAIN
         )
     correct = bool(context.version.bench and context.version.bench.correct)
-    again = attributions_again(stated, benches, noise)
+    rivals = {row.sha256 for row in context.state.versions if row.version != context.number}
+    again = attributions_again(stated, benches, noise, rivals=rivals)
     for message in differences(stated, again, correct=correct):
         yield context.refuse("attribution", path, message, _AGAIN)
 
