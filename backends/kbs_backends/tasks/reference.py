@@ -27,7 +27,7 @@ from kbs_backends.tasks.computation import (
 )
 from kbs_backends.tasks.copies import as_buffer, copies
 from kbs_backends.tasks.counting import counted_work, torch_flops
-from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw
+from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw, slack
 from kbs_backends.tasks.families import declared_family, operations_of, seen_family
 from kbs_backends.tasks.own_meaning import OwnMeaning
 from kbs_backends.tasks.tolerance import chosen, derive, reduction_length
@@ -244,9 +244,8 @@ class BoundReference:
             self._reads = self._read_back(inputs, device)
         results.no_nan(own, self.where, distribution)
         expected, source = self._wide_or_own(inputs, own, distribution)
-        tight = msgspec.structs.replace(
-            tolerance, atol=tolerance.atol * HEADROOM, rtol=tolerance.rtol * HEADROOM
-        )
+        tight = _times(tolerance, HEADROOM)
+        tolerance = _times(tolerance, slack(distribution))
         eager = compare({n: as_buffer(v, inputs[n]) for n, v in own.items()},
                         expected, specs, tight)  # fmt: skip
         return PreparedRound(
@@ -386,3 +385,9 @@ class BoundReference:
                 stack.enter_context(without_gpu())
                 inputs = self._drawn(0)
             yield inputs
+
+
+def _times(tolerance: Tolerance, factor: float) -> Tolerance:
+    return msgspec.structs.replace(
+        tolerance, atol=tolerance.atol * factor, rtol=tolerance.rtol * factor
+    )

@@ -230,6 +230,11 @@ def reference(signed, out, **_): out.copy_(signed)
     zeros = reference.make_inputs(1, "signed_zeros")["signed"]
     assert bool(((zeros == 0) & torch.signbit(zeros)).any())
     assert float(reference.make_inputs(1, "large_offset")["signed"].mean()) > 15
+    spikes, spread = reference.make_inputs(1, "spikes")["signed"], float(plain["signed"].std())
+    far = spikes[spikes.abs() > 100 * spread]
+    assert 0 < int((far > 0).sum()) <= 4
+    assert 0 < int((far < 0).sum()) <= 4
+    assert bool(torch.isinf(torch.exp(spikes)).any())
 
 
 def test_rounds_expect_fp64_and_know_when_they_cannot_judge():
