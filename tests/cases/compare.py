@@ -24,13 +24,17 @@ import msgspec
 from kbs.looping.sources import described, put_variant, read_marks
 from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import InputError
-from kbs_engine.jobs import Check, Job, SourceRef, Task, Time, TimingSettings
+from kbs_engine.jobs import LEAST_SAMPLES, Check, Job, SourceRef, Task, Time, TimingSettings
 from kbs_engine.loop.asks import ReadMarks
 from kbs_engine.loop.parts import Tunable
 from kbs_engine.results import Checked, Timed, read
 from kbs_engine.timing import compare, summary
 from tests.cases.records import Factor, Searched
 
+AUTOTUNES = TimingSettings(
+    method="do_bench", warmup_calls=0, warmup_ms=0.0, trials=LEAST_SAMPLES, discard_first=0
+)
+"""``do_bench`` warms up and repeats by itself, 125 ms a time: as few of it as a timing may have."""
 BLOCK = 4
 """Variants that are timed in one job."""
 
@@ -86,7 +90,7 @@ def search(race: Race, how: str, *, seed: int = 0) -> Searched:
     if how == "autotune":
         block = 1
         if race.cuda:
-            timing = msgspec.structs.replace(timing, method="do_bench")
+            timing = AUTOTUNES
     return _spend(race, how, rows, timing, block, prod(len(row.values) for row in tunables))
 
 
