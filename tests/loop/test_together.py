@@ -58,12 +58,19 @@ class Refusing(Host):
         return msgspec.structs.replace(found, arms=(first, *found.arms[1:]))
 
 
-def ran(folder: Path, host: type[Host] = Host, kernel: str = KERNEL, **options: Any) -> RunFolder:
-    """A whole run of one version with every switch on."""
+def ran(
+    folder: Path,
+    host: type[Host] = Host,
+    kernel: str = KERNEL,
+    *,
+    iterations: int = 1,
+    **options: Any,
+) -> RunFolder:
+    """A whole run, of one version with every switch on and perhaps of more."""
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:  # without knowledge all methods are of one axis
         patch.setattr(beginning, "settings_of", lambda row: settings_of({**row, "axis_cap": 3}))
-        run = started(folder, kernel=kernel, iterations=1, slots=3, **options)
+        run = started(folder, kernel=kernel, iterations=iterations, slots=3, **options)
     device = host(run.blobs, REPORT)
     world = wired(run, run.state().settings, Wiring(home=None, roots=(), remember=False))
     with run:
@@ -222,3 +229,23 @@ def test_the_jobs_of_both_ways_differ_in_timings_alone(together, apart):
         return [key for key, job in jobs if not isinstance(job, Time)]
 
     assert sorted(others(together)) == sorted(others(apart))
+
+
+def test_the_next_version_races_without_what_was_found_harmful(tmp_path):
+    with ran(tmp_path / "run", iterations=2) as run:
+        state = run.state()
+        assert state.best_version == 2
+        harmful = "recompute_instead_of_load"
+        assert harmful in state.version(1).methods
+        variants = {row.off: row.sha256 for row in attribution(run).variants}
+        assert state.version(2).sha256 == variants[harmful,]
+        assert state.version(2).methods == ()
+        assert state.version(2).median_ns < state.version(1).median_ns
+        assert check_version(run, 2, True, Inspectors()) == ()
+        second = run.read(run.version(2).attribution, AttributionFile)
+        assert second.note.startswith(f"v1 without {harmful}, which its ablation found 1.")
+
+
+def test_in_a_run_apart_nothing_races_that_nobody_proposed(tmp_path):
+    with ran(tmp_path / "run", iterations=2, proof="apart") as run:
+        assert [row.version for row in run.state().versions] == [0, 1]

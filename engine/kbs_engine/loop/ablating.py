@@ -46,7 +46,8 @@ def ablate(
     """
     how, rows = ablation.how, ablation.rows
     if how is None:
-        note = "it differs from its base by its tunables alone: there is no method to attribute"
+        came = facts.origin or "it differs from its base by its tunables alone"
+        note = f"{came}: there is no method to attribute"
         yield ledger.progress("ablate", facts.number, note, done=True)
         return attribution_file(ledger.settings, facts, None, {}, [], sass, note)
     found: Attribution | None = None

@@ -88,7 +88,8 @@ def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
         )  # fmt: skip
         if proposed.withdrawn:
             break
-        if not proposed.candidates:
+        candidates = (*proposed.candidates, *_without_harm(decision))
+        if not candidates:
             told = proposed.failure or "the proposer has nothing"
             yield ledger.progress("propose", number, f"try {attempt}: {told}")
             if proposed.failure or not feedback:
@@ -97,7 +98,7 @@ def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
             if not proposed.failure:
                 break
             continue
-        tried = yield from _spread(ledger, number, decision, proposed.candidates, len(every))
+        tried = yield from _spread(ledger, number, decision, candidates, len(every))
         every += tried
         yield from check_branches(ledger, number, tried)
         right = [branch for branch in tried if branch.standing]
@@ -117,6 +118,12 @@ def explore(ledger: Ledger, number: int, decision: Decision) -> Steps:
     return Explored(
         branches=every, order=[], tries=tries, feedback=feedback, withdrawn=proposed.withdrawn
     )
+
+
+def _without_harm(decision: Decision) -> tuple[Offered, ...]:
+    """The base without what its ablation found harmful races beside what is proposed, once."""
+    found, decision.base.faster = decision.base.faster, None
+    return () if found is None else (found,)
 
 
 def _feedback(attempt: int, branch: Tried) -> Feedback:

@@ -11,6 +11,7 @@ from kbs_engine.facts import Chip
 from kbs_engine.jobs import Result, SourceRef, Task
 from kbs_engine.loop.actions import Begin, Note, Progress, PutFile, SaveState, Stage
 from kbs_engine.loop.asks import Advice, Ask, Described
+from kbs_engine.loop.parts import Offered
 from kbs_engine.results import Checked, Compiled, Counted, Disassembled, Machine, Profiled, Timed
 from kbs_engine.run.files import as_json
 from kbs_engine.run.records import Epoch, Settings, State, VersionEntry, with_version
@@ -32,6 +33,8 @@ class Facts(msgspec.Struct, kw_only=True):
     methods: tuple[str, ...] = ()
     """Methods that came in with this version."""
     inherited: tuple[str, ...] = ()
+    origin: str = ""
+    """Where a version without a method of its own comes from, where it was not tuned alone."""
     checked: Checked | None = None
     check: Result | None = None
     timed: Timed | None = None
@@ -47,6 +50,8 @@ class Facts(msgspec.Struct, kw_only=True):
     advice: Advice | None = None
     tried: tuple[dict[str, Any], ...] = ()
     """Tunable assignments measured on this source."""
+    faster: Offered | None = None
+    """The version without methods that its ablation found harmful; None once it was offered."""
     unwritten: dict[str, str] = msgspec.field(default_factory=dict)
     """Methods planned for this version that nobody wrote a kernel with, each with why."""
 

@@ -83,6 +83,7 @@ def _facts(
         source=source,
         methods=tuple(m for m in branch.offered.methods if m in planned),
         inherited=decision.base.applied,
+        origin="" if branch.offered.methods else branch.offered.note,
         checked=branch.checked,
         check=branch.check,
         compiled=branch.compiled,

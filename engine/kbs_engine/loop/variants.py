@@ -27,6 +27,7 @@ from kbs_engine.loop.measuring import check_job
 from kbs_engine.loop.parts import Offered, Variant
 from kbs_engine.results import Checked, Timed, read
 from kbs_engine.run.benches import verdict
+from kbs_engine.timing import Comparison, compare
 
 
 class Ablated(msgspec.Struct, kw_only=True):
@@ -102,11 +103,37 @@ class Ablation(msgspec.Struct, kw_only=True):
         sources = [row.source for row in self.right if row.source is not None]
         return [source for source in sources if source.sha256 not in there]
 
+    def faster(self, facts: Facts, noise: float) -> Offered | None:
+        """The right variant that beats the champion by most, beyond the noise, as a candidate."""
+        best: tuple[float, Ablated] | None = None
+        for row in self.right:
+            found = _against_champion(row, noise)
+            if found is None or found.verdict != "faster":
+                continue
+            if best is None or found.ratio > best[0]:
+                best = (found.ratio, row)
+        if best is None or best[1].source is None:
+            return None
+        without = ", ".join(name for name, on in best[1].on.items() if not on)
+        told = f"v{facts.number} without {without}, which its ablation found {best[0]:.3f} times"
+        return Offered(source=best[1].source, name=f"without {without}", note=f"{told} as fast")
+
     def take(self, result: Result, noise: float) -> None:
         """The first round out of the timing that proved the champion, its first arm."""
         self.taken = True
         if self.right:
             self.found = effects_in(result, self.planned[0], self.right, noise)
+
+
+def _against_champion(row: Ablated, noise: float) -> Comparison | None:
+    """A variant against the champion in the timing that they took turns in."""
+    if not row.blocks or row.source is None:
+        return None
+    timed = read(row.blocks[-1], Timed)
+    places = places_of(timed, [row.source.sha256])
+    if places is None or any(timed.arms[i].reason is not None for i in (0, places[0])):
+        return None
+    return compare(timed, places[0], 0, noise=noise)
 
 
 def begin_ablation(ledger: Ledger, facts: Facts, base: Facts, offered: Offered) -> Steps:

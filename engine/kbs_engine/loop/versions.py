@@ -122,6 +122,8 @@ def _measured(ledger: Ledger, proven: Proven, decision: Decision, tries: int) ->
     yield put(f"v{number}/sass_check.json", sass)
     attributed: AttributionFile = yield from ablate(ledger, facts, base, ablation, sass)
     yield put(f"v{number}/attribution.json", attributed)
+    if ledger.settings.together:
+        facts.faster = ablation.faster(facts, ledger.settings.noise)
     found = against(facts.timed, 0, 1, ledger.settings.noise) if facts.timed else None
     compared = _compared(ledger, found)
     enter(ledger, facts, tries)
