@@ -37,6 +37,8 @@ On a GPU host they are measured again by
 python -m tests.gpu.record_measuring --out OUT --seconds 540 --part isolation,hostile,near_roof,languages
 python -m tests.gpu.record_measuring --out OUT --seconds 540 --part power,self_comparison
 python -m tests.gpu.store OUT
+python -m tests.loop.record_gpu OUT iteration
+python -m tests.gpu.iteration OUT/iteration
 python -m tests.gpu.page
 ```
 """
@@ -52,7 +54,7 @@ def page() -> str:
     )
     parts = [
         HEAD, machine, _languages(), _isolation(), _hostile(), _near_roof(), _power(),
-        _self_comparison(),
+        _self_comparison(), _iteration(),
     ]  # fmt: skip
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
@@ -179,6 +181,19 @@ def _earlier(summary: dict[str, Any]) -> str:
         f" With an earlier state of the harness ({summary['date'][:10]}): {summary['comparisons']} "
         f"comparisons, {summary['excluded']} left out 1 (bound {summary['upper_bound']:.3f}), "
         f"{summary['false_wins']} false wins, ±{summary['median_half_width']:.1%}."
+    )
+
+
+def _iteration() -> str:
+    record = stored("iteration")
+    steps = {}
+    for row in record["jobs"]:
+        steps[row["job"]] = steps.get(row["job"], 0.0) + row["seconds"]
+    told = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in steps.items() if seconds > 0.05)
+    return (
+        "## One iteration of the loop\n"
+        f"Softmax 4096×4096 in CUDA, from a naive kernel: four branches of an authored source compiled, checked and raced, the champion profiled, sanitized and disassembled, timed with two methods switched off alone and together in three processes each, and passed by the gate, in {record['version_seconds']['v1']:.1f} s of wall time. "
+        f"Until each kind of job was finished: {told}; what finished beside another job counts there. Measured {record['date'][:10]}."
     )
 
 
