@@ -8,7 +8,6 @@ from where it takes its turn.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -103,9 +102,11 @@ class Turns:
             return  # the device is being closed
 
     def ask(self) -> None:
-        """Something that is held wants its turn."""
-        with contextlib.suppress(RuntimeError):  # it is told that the device is closed
+        """Something that is held wants its turn; where nothing begins any more it is told so."""
+        try:
             self.submit(lambda: None, alone=True)
+        except RuntimeError:
+            self._closed.set()
 
     @property
     def closed(self) -> bool:
@@ -169,9 +170,10 @@ class _Hold:
     def take(self) -> None:
         """On the job's own thread: wait until it is alone; MeasurementError when closed."""
         if not self.asked.is_set():
-            self.asked.set()
             self._turns.ask()
-        self.granted.wait()
+            self.asked.set()
+        if not self._turns.closed:
+            self.granted.wait()
         if self._turns.closed:
             raise MeasurementError("the device is closed", remedy="open a new one")
 

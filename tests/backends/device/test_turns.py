@@ -240,3 +240,24 @@ def test_a_check_that_lacked_memory_beside_a_tool_is_made_again_alone(tmp_path, 
         judged.clear()
         assert device.submit(job).result(SOON_S).value == first, "nothing was beside it"
         assert len(judged) == 1
+
+
+def test_a_profiler_without_a_queue_to_ask_does_not_wait_for_ever():
+    turns = Turns(lambda: None)
+    prepared, go = threading.Event(), threading.Event()
+
+    def begin(turn):
+        def run():
+            prepared.set()
+            assert go.wait(SOON_S)
+            turn()
+
+        return run
+
+    report = turns.held(begin)
+    assert prepared.wait(SOON_S)
+    turns._queue.shutdown(wait=False)  # as an interpreter does that ends
+    go.set()
+    with pytest.raises(MeasurementError, match="closed"):
+        report.result(SOON_S)
+    turns.close(amid=False, end=lambda: None)
