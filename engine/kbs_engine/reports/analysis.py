@@ -96,7 +96,9 @@ def _metrics(version: VersionView) -> dict[str, float]:
 def _headline(version: VersionView) -> str:
     if version.failed:
         tries = version.entry.tries if version.entry else 0
-        return f"No branch was correct in {tries} tries; the run goes on from the best version."
+        told = version.failure[:1].upper() + version.failure[1:]
+        many = f"{tries} {'try' if tries == 1 else 'tries'}"
+        return f"{told} in {many}; the run goes on from the best version."
     own = version.bench.own() if version.bench else None
     return f"Time of the champion: {time(own.median_ns if own else None)}."
 

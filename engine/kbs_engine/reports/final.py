@@ -130,7 +130,7 @@ def _hypotheses(view: RunView) -> str:
 
 def _came(view: RunView, version: VersionView) -> str:
     if version.failed:
-        return "no branch was correct"
+        return version.failure
     verdicts = (
         [f"{row.method} {row.verdict}" for row in version.attribution.methods]
         if version.attribution

@@ -83,9 +83,7 @@ def retrospective(view: RunView) -> list[str]:
         ]
         if found:
             lines.append(f"{words}: {', '.join(found)}")
-    failed = [f"v{version.number}" for version in view.versions if version.failed]
-    if failed:
-        lines.append(f"no correct branch: {', '.join(failed)}")
+    lines += [f"v{row.number} failed: {row.failure}" for row in view.versions if row.failed]
     open_ = [
         f"open after v{version.number}: {direction}"
         for version in view.versions

@@ -72,6 +72,17 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the state records that no branch of this version was ever correct."""
         return self.entry is not None and self.entry.status == "failed"
 
+    @property
+    def failure(self) -> str:
+        """How it came to nothing, in words; empty unless it is recorded as failed."""
+        if not self.failed:
+            return ""
+        if self.branches:
+            return "no branch was correct"
+        told = self.memory.pitfalls_and_fixes if self.memory else ()
+        why = f" ({told[-1].problem})" if told else ""
+        return f"no kernel was written{why}"
+
 
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """A run as its reports and its gate see it."""

@@ -99,7 +99,7 @@ def _parts(context: GateContext) -> Iterator[Refusal]:
         return
     suffix = context.settings.kernel_suffix
     branches = part_folders(context.paths.branches)
-    if not branches:
+    if not branches and not _unwritten(context):
         yield context.refuse(
             "artifacts", context.paths.branches, "holds no branch", "run `kbs loop branch`"
         )
@@ -108,6 +108,12 @@ def _parts(context: GateContext) -> Iterator[Refusal]:
             path = folder / name
             if not path.is_file() or not path.stat().st_size:
                 yield context.refuse("artifacts", path, "is missing or empty", _remedy(path))
+
+
+def _unwritten(context: GateContext) -> bool:
+    """Whether the version failed for want of a kernel: the journal knows of no branch of it."""
+    folder = f"{context.run.relative(context.paths.branches)}/"
+    return context.version.failed and not any(name.startswith(folder) for name in context.artifacts)
 
 
 def _remedy(path: Path) -> str:
@@ -119,7 +125,8 @@ RULE = Rule(
     title="Artifacts",
     refuses="A required file that is missing, empty, or not what its name says. A counter-free "
     "run has no report of a profiler and says so in ncu_summary.md; a version recorded as failed "
-    "has no champion; only the final version has no plan, hypothesis and request.",
+    "has no champion, and no branch where nobody wrote a kernel; only the final version has no "
+    "plan, hypothesis and request.",
     check=check,
     every=True,
 )
