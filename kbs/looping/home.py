@@ -14,11 +14,12 @@ from kbs.looping.progress import choose_show
 from kbs.looping.running import Wiring, replayed, run_loop
 from kbs.looping.waiting import waits_for
 from kbs.looping.world import WaitingForAgentError
+from kbs_engine.ablation import left_open
 from kbs_engine.errors import RefusedError
 from kbs_engine.gate import Refusal, damage
 from kbs_engine.loop.actions import Progress, Stage
 from kbs_engine.run import RunFolder
-from kbs_engine.run.records import State
+from kbs_engine.run.records import MethodVerdict, State
 from kbs_engine.units import human_ns
 
 
@@ -120,8 +121,7 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         methods = ", ".join(row.methods)
         lines.append(f"  v{row.version:<3} {row.status:<9} {time:>12} {gain:>8}  {methods}{mark}")
     lines += [
-        f"  v{row.version:<3} {row.method}: {row.verdict}"
-        + (f", returns {row.gain:.1%} of the time" if row.gain is not None else "")
+        f"  v{row.version:<3} {row.method}: {row.verdict}{_returned(state, row)}"
         for row in state.verdicts
     ]
     if state.gpu_seconds_used:
@@ -142,6 +142,19 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         lines.append("it does not stand as it passed its gates, and nothing goes on with it:")
         lines += [line for row in went.damage for line in str(row).splitlines()]
     return lines
+
+
+def _returned(state: State, row: MethodVerdict) -> str:
+    """What a method returns, and whether that tells anything."""
+    if row.gain is None:
+        return ""
+    told = f", returns {row.gain:.1%} of the time"
+    entry = state.version(row.version)
+    noises = {epoch.number: epoch.settings.noise for epoch in state.epochs}
+    noise = noises.get(entry.epoch if entry else state.epoch, state.settings.noise)
+    if left_open(row.verdict, row.gain_high, noise):
+        told += f" [{row.gain_low:.1%}, {row.gain_high:.1%}]: not told, more is not ruled out"
+    return told
 
 
 def tell(context: Context, root: Path, went: Went) -> None:

@@ -9,6 +9,7 @@ from kbs_engine.ablation.verdicts import (
     VERDICTS,
     Opcodes,
     explain_verdict,
+    left_open,
     verdict,
     verdicts,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "explain_verdict",
     "factorial_group",
     "holm",
+    "left_open",
     "p_beyond_noise",
     "pick_arms",
     "places_of",

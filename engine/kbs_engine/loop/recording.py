@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kbs_engine.ablation import left_open
 from kbs_engine.loop.ledger import Facts, Ledger
 from kbs_engine.loop.stopping import Stop
 from kbs_engine.outcomes import Outcome, dims_class
@@ -36,7 +37,8 @@ def outcomes(
     """One outcome per method of a version, with full identity and provenance.
 
     The id of a measurement is made from run, version and method, so that a resumed run
-    appends the same record again, which counts once.
+    appends the same record again, which counts once. A method whose effect the timing was too
+    coarse to tell is recorded as inseparable from the noise, which counts neither way.
     """
     advice = base.advice
     scores = {row.method: row for row in (*advice.ranked, *advice.offered)} if advice else {}
@@ -44,13 +46,15 @@ def outcomes(
     found = []
     for row in attributed.methods:
         rank = scores.get(row.method)
+        untold = left_open(row.verdict, row.high, attributed.noise)
         without = facts.median_ns / (1 - row.gain) if row.gain is not None else None  # type: ignore[operator]
         found.append(
             msgspec.convert(
                 {
                     **_identity(ledger, base, facts),
                     "method": row.method,
-                    "verdict": row.verdict,
+                    "verdict": "inseparable" if untold else row.verdict,
+                    "notes": row.because[:500] if untold else "",
                     "correct": bool(facts.checked and facts.checked.passed),
                     "integrity": bool(facts.checked and facts.checked.passed),
                     "gain": row.gain,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kbs_engine.ablation import left_open
 from kbs_engine.reports.baseline import compared_table
 from kbs_engine.reports.roofline import gaps_text
 from kbs_engine.reports.text import (
@@ -132,8 +133,10 @@ def lessons(version: VersionView) -> list[str]:
     """One line per method: what it did here."""
     if version.attribution is None:
         return []
+    noise = version.attribution.noise
     return [
         f"v{version.number} {row.method}: {row.verdict}, {gain(row.gain, row.low, row.high)}"
+        + ("; not told: more is not ruled out" if left_open(row.verdict, row.high, noise) else "")
         for row in version.attribution.methods
     ]
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+from kbs_engine.ablation import left_open
 from kbs_engine.reports.final import against_base, headline
 from kbs_engine.reports.text import NOTES, bullets, document, section, share, table, time
+from kbs_engine.run.judged import MethodAttribution
 from kbs_engine.run.view import RunView
 from kbs_engine.vocabulary import Verdict
 
-_VERDICTS: tuple[tuple[Verdict, str], ...] = (
+_VERDICTS: tuple[tuple[Verdict | Literal["untold"], str], ...] = (
     ("effective", "paid"),
     ("ineffective", "did nothing measurable"),
+    ("untold", "not told, for no effect was shown and a gain is not ruled out"),
     ("implementation_failed", "never reached the machine code"),
     ("harmful", "made it slower"),
     ("inseparable", "cannot be told apart from others"),
@@ -70,6 +75,11 @@ def drift(view: RunView) -> str:
     return table(headers, rows)
 
 
+def _told(row: MethodAttribution, noise: float) -> str:
+    """The verdict, or that the timing was too coarse for one."""
+    return "untold" if left_open(row.verdict, row.high, noise) else row.verdict
+
+
 def retrospective(view: RunView) -> list[str]:
     """What paid, what did not, what was never reached."""
     lines = []
@@ -79,7 +89,7 @@ def retrospective(view: RunView) -> list[str]:
             for version in view.versions
             if version.attribution is not None
             for row in version.attribution.methods
-            if row.verdict == verdict
+            if verdict == _told(row, version.attribution.noise)
         ]
         if found:
             lines.append(f"{words}: {', '.join(found)}")

@@ -14,6 +14,7 @@ from kbs_engine.ablation import (
     Opcodes,
     explain_verdict,
     holm,
+    left_open,
     p_beyond_noise,
     verdict,
 )
@@ -88,3 +89,46 @@ def test_the_p_value_is_the_interval_inverted(factor):
     for seed in range(5):
         found = compare(timed([1.0, factor], processes=3, seed=seed), 0, 1)
         assert (p_beyond_noise(found) < 0.05) == (found.verdict != "within noise")
+
+
+def within_noise(factor: float, *, spread: float, processes: int = 3) -> MethodEffect:
+    found = compare(timed([1.0, factor], processes=processes, offset=spread), 0, 1)
+    return MethodEffect(
+        method="a", effect="within noise", speedup=found, p_holm=p_beyond_noise(found)
+    )
+
+
+def test_an_effect_measured_within_the_noise_is_called_so():
+    effect = within_noise(1.0, spread=0.0005)
+    told = explain_verdict("ineffective", effect, "confirmed")
+    assert "its effect lies within the noise threshold of 2 %" in told
+    assert not left_open("ineffective", effect.gain_interval[1], 0.02)
+
+
+def test_an_effect_that_did_not_show_is_not_called_small():
+    effect = within_noise(1.3, spread=0.3)
+    gain, (low, high) = effect.gain, effect.gain_interval
+    assert low < 0.02
+    assert high > 0.2
+    told = explain_verdict("ineffective", effect, "confirmed")
+    assert "no effect beyond the noise threshold of 2 % was shown" in told
+    assert f"{100 * gain:.1f} % [{100 * low:.1f}, {100 * high:.1f}]" in told
+    smallest = 1 - 1 / (1 + effect.speedup.smallest_detectable)
+    assert f"the smallest gain that would have shown is {100 * smallest:.1f} %" in told
+    assert "less than" not in told
+
+
+@pytest.mark.parametrize(
+    ("verdict", "high", "expected"),
+    [
+        ("ineffective", 0.743, True),
+        ("ineffective", 0.04, True),
+        ("ineffective", 0.035, False),
+        ("ineffective", -0.2, False),  # it surely does not help
+        ("ineffective", None, False),
+        ("harmful", 0.743, False),
+        ("effective", 0.743, False),
+    ],
+)
+def test_what_a_coarse_timing_leaves_open(verdict, high, expected):
+    assert left_open(verdict, high, 0.02) is expected
