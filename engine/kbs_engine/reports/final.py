@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kbs_engine.reports.analysis import lessons
 from kbs_engine.reports.baseline import arm_names
+from kbs_engine.reports.retuned import compared_with_base, retuned
 from kbs_engine.reports.search import searched
 from kbs_engine.reports.text import (
     NOT_COLLECTED,
@@ -35,7 +36,7 @@ def final_report(view: RunView) -> str | None:
         section("Versions", _versions(view)),
         section("Hypotheses", _hypotheses(view)),
         section("Evidence used", bullets(_evidence(view))),
-        section("Verdicts", bullets(line for row in view.versions for line in lessons(row))),
+        section("Verdicts", bullets(_verdicts(view))),
         section("Search", searched(view)) if any(row.search for row in view.versions) else "",
         section("Frontier", _frontier(view)) if view.state.frontier else "",
         section("Limits", bullets(_limits(view))),
@@ -107,11 +108,7 @@ def _version(view: RunView, version: VersionView) -> tuple[str, ...]:
 
 def against_base(view: RunView, version: VersionView) -> str:
     """The comparison with the version that it was made from, as its own bench has it."""
-    base = view.version(version.entry.base_version) if version.entry else None
-    if version.bench is None or base is None or base.bench is None:
-        return NOT_COLLECTED
-    row = version.bench.comparison(version.bench.source_sha256, base.bench.source_sha256)
-    return factor(row)
+    return factor(compared_with_base(view, version))
 
 
 def _hypotheses(view: RunView) -> str:
@@ -137,6 +134,11 @@ def _came(view: RunView, version: VersionView) -> str:
         else []
     )
     return "; ".join([against_base(view, version), *verdicts])
+
+
+def _verdicts(view: RunView) -> list[str]:
+    """What each method did, and what no method did."""
+    return [*(line for row in view.versions for line in lessons(row)), *retuned(view)]
 
 
 def _evidence(view: RunView) -> list[str]:

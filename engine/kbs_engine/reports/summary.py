@@ -6,6 +6,7 @@ from typing import Literal
 
 from kbs_engine.ablation import left_open
 from kbs_engine.reports.final import against_base, headline
+from kbs_engine.reports.retuned import retuned
 from kbs_engine.reports.text import NOTES, bullets, document, section, share, table, time
 from kbs_engine.run.judged import MethodAttribution
 from kbs_engine.run.view import RunView
@@ -93,6 +94,7 @@ def retrospective(view: RunView) -> list[str]:
         ]
         if found:
             lines.append(f"{words}: {', '.join(found)}")
+    lines += retuned(view)
     lines += [f"v{row.number} failed: {row.failure}" for row in view.versions if row.failed]
     open_ = [
         f"open after v{version.number}: {direction}"
