@@ -18,6 +18,7 @@ from kbs_engine.ablation import left_open
 from kbs_engine.errors import RefusedError
 from kbs_engine.gate import Refusal, damage
 from kbs_engine.loop.actions import Progress, Stage
+from kbs_engine.reports.epochs import epoch_line, holds
 from kbs_engine.run import RunFolder
 from kbs_engine.run.records import MethodVerdict, State
 from kbs_engine.units import human_ns
@@ -114,11 +115,15 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
     lines = [f"run {root}"]
     if state.settings.device_kind == "host":
         lines.append("measured on a host (CPU): nothing here is a claim about a GPU")
+    begins = {epoch.first_version: epoch for epoch in state.epochs if epoch.number}
     for row in state.versions:
+        if row.version in begins:
+            told = epoch_line(begins[row.version])
+            lines.append(f"  {told}; nothing below compares with what is above")
         time = human_ns(row.median_ns) if row.median_ns else "-"
         gain = f"{row.speedup_v0:.2f}×" if row.speedup_v0 and row.version else ""
         mark = " best" if row.version == state.best_version else ""
-        methods = ", ".join(row.methods)
+        methods = holds(state, row).removeprefix("-")
         lines.append(f"  v{row.version:<3} {row.status:<9} {time:>12} {gain:>8}  {methods}{mark}")
     lines += [
         f"  v{row.version:<3} {row.method}: {row.verdict}{_returned(state, row)}"

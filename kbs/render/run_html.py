@@ -8,6 +8,7 @@ from typing import Final
 from kbs.render.run_html_plots import GREY, Bar, Line, bars, lines, strips
 from kbs_engine.reports.analysis import attribution_text
 from kbs_engine.reports.benchmark import benchmark
+from kbs_engine.reports.epochs import epoch_cell
 from kbs_engine.reports.final import final_report
 from kbs_engine.reports.summary import summary
 from kbs_engine.reports.text import NOTES
@@ -77,7 +78,7 @@ def _plots(view: RunView) -> str:
             best = version.number == view.state.best_version
             rows.append(
                 Bar(
-                    label=f"v{version.number}{' (best)' if best else ''}",
+                    label=f"{_named(view, version)}{' (best)' if best else ''}",
                     value=own.median_ns,
                     low=own.p20_ns,
                     high=own.p80_ns,
@@ -89,7 +90,7 @@ def _plots(view: RunView) -> str:
     gaps = lines(
         "Gaps by version: Δ to the model, Δm to the memory roof, Δc to the compute roof, "
         "Δl idle share of the limiter",
-        [f"v{v.number}" for v in drifting],
+        [_named(view, v) for v in drifting],
         [
             Line(label=label, values=tuple(getattr(v.roofline, name) for v in drifting))
             for label, name in (
@@ -102,6 +103,11 @@ def _plots(view: RunView) -> str:
     )
     times = bars("Median time of every version, with its 20th and 80th percentile", rows)
     return f"<h2>Plots</h2>{times}{gaps}{_branches(view)}" if times or gaps else ""
+
+
+def _named(view: RunView, version: VersionView) -> str:
+    """A version's number, with its epoch where there are several."""
+    return ", epoch ".join((f"v{version.number}", *epoch_cell(view.state, version.number)))
 
 
 def _branches(view: RunView) -> str:

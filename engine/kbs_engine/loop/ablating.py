@@ -46,8 +46,7 @@ def ablate(
     """
     how, rows = ablation.how, ablation.rows
     if how is None:
-        came = facts.origin or "it differs from its base by its tunables alone"
-        note = f"{came}: there is no method to attribute"
+        note = f"{_alone(ledger, facts, base)}: there is no method to attribute"
         yield ledger.progress("ablate", facts.number, note, done=True)
         return attribution_file(ledger.settings, facts, None, {}, [], sass, note)
     found: Attribution | None = None
@@ -71,6 +70,14 @@ def ablate(
     shown = ", ".join(f"{row.method} {row.verdict}" for row in file.methods)
     yield ledger.progress("ablate", facts.number, shown, done=True)
     return file
+
+
+def _alone(ledger: Ledger, facts: Facts, base: Facts) -> str:
+    """What a version without a method of its own is."""
+    for other in (base, ledger.versions[0]):
+        if facts.source.sha256 == other.source.sha256:
+            return f"it is v{other.number} measured again"
+    return facts.origin or "it differs from its base by its tunables alone"
 
 
 def _round(

@@ -183,7 +183,7 @@ def memory_record(
         ),
         optimization=Optimization(
             action_category=", ".join(facts.methods) or "baseline",
-            action_description=_what(facts),
+            action_description=_what(ledger, facts),
         ),
         profile_evidence=ProfileEvidence(
             tool_used="ncu" if ledger.counters else "timing, work and opcodes (counter-free)",
@@ -209,9 +209,13 @@ def memory_record(
     )
 
 
-def _what(facts: Facts) -> str:
+def _what(ledger: Ledger, facts: Facts) -> str:
     if facts.number == 0:
         return "the baseline, measured like any other version"
+    entry = ledger.state.version(facts.number)
+    again = ledger.state.measured_again(entry) if entry else None
+    if again is not None:
+        return f"v{again} measured again in epoch {ledger.state.epoch}"
     tuned = ", ".join(f"{name}={value}" for name, value in sorted(facts.source.tunables.items()))
     return f"{', '.join(facts.methods) or 'tunables'} on v{facts.base}" + (
         f" with {tuned}" if tuned else ""

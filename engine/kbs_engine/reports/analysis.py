@@ -35,9 +35,16 @@ def analysis(version: VersionView, before: VersionView | None = None) -> str:
         section("What limits it", gaps_text(version.roofline, version.roofline.budget))
         if version.roofline
         else "",
-        section("What moved", moved_text(version, before)) if before else "",
+        section("What moved", moved_text(version, before))
+        if before and _same_epoch(version, before)
+        else "",
         NOTES,
     )
+
+
+def _same_epoch(version: VersionView, before: VersionView) -> bool:
+    one, two = version.entry, before.entry
+    return one is None or two is None or one.epoch == two.epoch
 
 
 def version_analysis(run: RunView, version: VersionView) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kbs_engine.reports.analysis import lessons
 from kbs_engine.reports.baseline import arm_names
+from kbs_engine.reports.epochs import epoch_cell, epoch_header, epochs_text, holds
 from kbs_engine.reports.retuned import compared_with_base, retuned
 from kbs_engine.reports.search import searched
 from kbs_engine.reports.text import (
@@ -33,7 +34,7 @@ def final_report(view: RunView) -> str | None:
     return document(
         f"Final report: {view.state.name}",
         section("Result", headline(view)),
-        section("Versions", _versions(view)),
+        section("Versions", _versions(view), epochs_text(view.state)),
         section("Hypotheses", _hypotheses(view)),
         section("Evidence used", bullets(_evidence(view))),
         section("Verdicts", bullets(_verdicts(view))),
@@ -78,9 +79,8 @@ def _best_library(view: RunView) -> str:
 
 def _versions(view: RunView) -> str:
     rows = [_version(view, version) for version in view.versions if _shown(version)]
-    headers = ("Version", "From", "Status", "Correct", "Median", "Against its base", "Limiter",
-               "Δ", "Methods")  # fmt: skip
-    return table(headers, rows)
+    headers = ("From", "Status", "Correct", "Median", "Against its base", "Limiter", "Δ", "Methods")
+    return table(("Version", *epoch_header(view.state), *headers), rows)
 
 
 def _shown(version: VersionView) -> bool:
@@ -95,6 +95,7 @@ def _version(view: RunView, version: VersionView) -> tuple[str, ...]:
     methods = [row.method for row in version.methods.methods] if version.methods else []
     return (
         f"v{version.number}",
+        *epoch_cell(view.state, version.number),
         "-" if base is None else f"v{base}",
         entry.status if entry else NOT_FOUND,
         missing if bench is None else "yes" if bench.correct else "no",
@@ -102,7 +103,7 @@ def _version(view: RunView, version: VersionView) -> tuple[str, ...]:
         against_base(view, version),
         line.limiter if line else missing,
         share(line.gap) if line else missing,
-        ", ".join(methods) or "-",
+        holds(view.state, entry, *methods) if entry else ", ".join(methods) or "-",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from kbs_engine.ablation import left_open
+from kbs_engine.reports.epochs import epoch_cell, epoch_header, epochs_text, holds
 from kbs_engine.reports.final import against_base, headline
 from kbs_engine.reports.retuned import retuned
 from kbs_engine.reports.text import NOTES, bullets, document, section, share, table, time
@@ -29,7 +30,7 @@ def summary(view: RunView) -> str | None:
     return document(
         f"Summary: {view.state.name}",
         section("Headline", headline(view)),
-        section("Timeline", _timeline(view)),
+        section("Timeline", _timeline(view), epochs_text(view.state)),
         section("Bottleneck drift", drift(view)),
         section("Retrospective", bullets(retrospective(view))),
         NOTES,
@@ -46,13 +47,15 @@ def _timeline(view: RunView) -> str:
         rows.append(
             (
                 f"v{version.number}",
+                *epoch_cell(view.state, version.number),
                 entry.status,
                 time(own.median_ns if own else None),
                 against_base(view, version),
-                ", ".join(entry.methods) or "-",
+                holds(view.state, entry),
             )
         )
-    return table(("Version", "Status", "Median", "Against its base", "Methods"), rows)
+    headers = ("Status", "Median", "Against its base", "Methods")
+    return table(("Version", *epoch_header(view.state), *headers), rows)
 
 
 def drift(view: RunView) -> str:
@@ -65,6 +68,7 @@ def drift(view: RunView) -> str:
             rows.append(
                 (
                     f"v{version.number}",
+                    *epoch_cell(view.state, version.number),
                     time(line.time_ns),
                     line.limiter,
                     line.algorithm_bound,
@@ -72,8 +76,8 @@ def drift(view: RunView) -> str:
                     "yes" if line.near_peak else "no",
                 )
             )
-    headers = ("Version", "Time", "Limiter", "Bound", "Δ", "Δm", "Δc", "Δl", "Near peak")
-    return table(headers, rows)
+    headers = ("Time", "Limiter", "Bound", "Δ", "Δm", "Δc", "Δl", "Near peak")
+    return table(("Version", *epoch_header(view.state), *headers), rows)
 
 
 def _told(row: MethodAttribution, noise: float) -> str:

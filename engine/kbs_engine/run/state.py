@@ -144,6 +144,14 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         """The entry of a version, or None."""
         return next((entry for entry in self.versions if entry.version == number), None)
 
+    def measured_again(self, entry: VersionEntry) -> int | None:
+        """The version of an earlier epoch whose very source this one is; None for its own."""
+        for number in (entry.base_version, 0):
+            other = None if number is None else self.version(number)
+            if other and other.epoch < entry.epoch and entry.sha256 == other.sha256:
+                return other.version
+        return None
+
     @property
     def improved(self) -> bool:
         """Whether some accepted version is faster than v0 beyond the noise threshold."""
