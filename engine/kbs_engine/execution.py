@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from kbs_engine.errors import UsageError
+from kbs_engine.metrics import DURATION
 from kbs_engine.profiles import Profile
 from kbs_engine.traffic import LEVELS, level_amount
 
@@ -52,9 +53,12 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def execution_of(profile: Profile) -> Execution:
-    """One launch as a side of a comparison; UsageError when it has no time."""
-    metrics = profile.metrics
-    time = profile.time_ns
+    """One launch as a side of a comparison; UsageError when it has no time.
+
+    A negative value is none that a counter can have: it is taken as not measured.
+    """
+    metrics = {name: value for name, value in profile.metrics.items() if value >= 0}
+    time = metrics.get(DURATION)
     if not time:
         raise UsageError(
             f"launch {profile.launch} ({profile.name}) has no duration",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import Final, Literal
 
 import msgspec
 
@@ -11,6 +12,9 @@ SCHEMA_VERSION = 1
 MetricUnit = Literal["ns", "bytes", "bytes_per_s", "hz", "pct", "count", "ratio"]
 SHARE_LIMIT_PCT = 105.0
 """A share may exceed 100 % a little through replay noise."""
+
+DURATION: Final = "duration_ns"
+"""Time of a launch on the device."""
 
 Alternatives = tuple[str, ...]
 """Vendor names of one quantity; the first that is present counts."""
@@ -94,6 +98,19 @@ def canonical(
         if value is not None:
             found[name] = value * rule.scale
     return found
+
+
+def drop_no_durations(metrics: dict[str, float]) -> tuple[str, ...]:
+    """Remove durations that are not positive or not finite: they measured nothing.
+
+    Nothing takes no time, so such a value would only make ratios, shares and ranks of itself.
+    Returns a note for each.
+    """
+    value = metrics.get(DURATION)
+    if value is None or (math.isfinite(value) and value > 0):
+        return ()
+    del metrics[DURATION]
+    return (f"{DURATION} is {value:g}, which is no duration: taken as not measured",)
 
 
 def impossible(metric_map: MetricMap, metrics: dict[str, float]) -> tuple[str, ...]:

@@ -32,12 +32,13 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, profiles: Sequence[Profile], *, call_time_ns: float | None = None) -> Call:
-        """The call that made exactly these launches."""
+        """The call that made exactly these launches; one without a time leaves its sums unknown."""
         times = [profile.time_ns for profile in profiles if profile.time_ns is not None]
+        known = bool(times) and len(times) == len(profiles)
         return cls(
             kernel_count=len(profiles),
-            kernel_time_ns=sum(times) if times else None,
-            short_kernel_count=sum(time < SHORT_KERNEL_NS for time in times),
+            kernel_time_ns=sum(times) if known else None,
+            short_kernel_count=sum(time < SHORT_KERNEL_NS for time in times) if known else None,
             call_time_ns=call_time_ns,
         )
 

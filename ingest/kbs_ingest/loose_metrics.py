@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from kbs_engine.metrics import MetricMap, canonical
+from kbs_engine.metrics import MetricMap, canonical, drop_no_durations
 from kbs_ingest.metric_aliases import PLAIN, SQUEEZED, STALLS, plain
 from kbs_ingest.readers.derived import derive
 from kbs_ingest.readers.labels import Labels
@@ -162,6 +162,7 @@ class _Reader:
         for one in self.maps:
             for name, value in canonical(one, raw).items():
                 self.metrics.setdefault(name, value)
+        self.notes += drop_no_durations(self.metrics)
         return Understood(
             metrics={k: v for k, v in self.metrics.items() if math.isfinite(v)},
             words="; ".join(word for word in self.words if word),

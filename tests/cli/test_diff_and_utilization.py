@@ -210,3 +210,41 @@ def test_source_counters_that_were_not_collected_are_told(kbs_here, report, form
     row = kbs_here("diagnose", path, "--source", "--launch", 1, "--json").json["kernels"][0]
     assert row["lines"] == row["guilty_lines"] == []
     assert row["source_note"].startswith("source counters: not collected")
+
+
+COUNTERS = ("gpu__time_duration.sum", "sm__cycles_elapsed.avg.per_second",
+            "smsp__inst_issued.sum", "smsp__inst_executed.sum")  # fmt: skip
+
+
+def _raw(path, *cells):
+    named = ",".join(f'"{name}"' for name in COUNTERS)
+    valued = ",".join(f'"{cell}"' for cell in cells)
+    path.write_text(
+        f'"ID","Process ID","Process Name","Host Name","Kernel Name",{named}\n'
+        f'"","","","","","ns","hz","inst","inst"\n"0","1","a","h","k",{valued}\n'
+    )
+    return path
+
+
+@pytest.mark.parametrize("time", ["-5", "0"])
+def test_a_time_that_is_none_makes_no_ratio_no_sentence_and_no_rank(kbs_here, tmp_path, time):
+    bad = _raw(tmp_path / "bad.csv", time, 1e9, 10, 10)
+    good = _raw(tmp_path / "good.csv", 5000, 1e9, 10, 10)
+    ran = kbs_here("diff", bad, good)
+    assert ran.code == 2
+    assert "has no duration" in ran.err
+    told = kbs_here("diagnose", bad, "--chip", "h100_sxm")
+    assert told.code == 0, told.err
+    assert "time unknown" in told.out
+    assert "taken as not measured" in told.out
+    assert "about as long as launching" not in told.out
+    assert "of the profiled time" not in told.out
+
+
+def test_a_negative_counter_is_no_side_of_a_ratio(kbs_here, tmp_path):
+    good = _raw(tmp_path / "good.csv", 5000, 1e9, 10, 10)
+    for at in range(1, len(COUNTERS)):
+        cells = [5000, 1e9, 10, 10]
+        cells[at] = -cells[at]
+        ran = kbs_here("diff", _raw(tmp_path / "bad.csv", *cells), good)
+        assert ran.code == 0, ran.err

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kbs_engine.limiter import BUSY_PCT, UNITS, find_limiter
 from kbs_engine.message import fill, template_fields
-from kbs_engine.metrics import MetricMap, MetricRule, canonical, impossible
+from kbs_engine.metrics import MetricMap, MetricRule, canonical, drop_no_durations, impossible
 from kbs_engine.ports import Rows
+from kbs_engine.profiles import Profile
+from kbs_engine.rows import Call
 from kbs_engine.units import QUANTITY, SPEC_UNITS, human_bytes, human_ns, human_rate, to_base
 
 
@@ -108,3 +112,19 @@ def test_templates_read_whole_names_and_nothing_else():
     assert fill("{p.dram_pct:.0f} % in {w.kernel}, {h.gap}", ROWS) == "78 % in gemm, n/a"
     assert template_fields("{p.dram_pct:.0f} {w.kernel}") == {"p.dram_pct", "w.kernel"}
     assert fill("{p.dram_pct.__class__}", ROWS) == "n/a"
+
+
+@pytest.mark.parametrize("value", [-5e6, 0.0, math.nan, math.inf])
+def test_what_is_no_duration_is_taken_as_not_measured(value):
+    metrics = {"duration_ns": value, "dram_pct": 50.0}
+    (note,) = drop_no_durations(metrics)
+    assert "not measured" in note
+    assert metrics == {"dram_pct": 50.0}
+    assert drop_no_durations({"duration_ns": 1.0}) == ()
+
+
+def test_sums_of_a_call_are_unknown_where_one_launch_has_no_time():
+    timed = Profile(name="a", launch=0, metrics={"duration_ns": 1000.0})
+    call = Call.of([timed, Profile(name="b", launch=1, metrics={})])
+    assert (call.kernel_count, call.kernel_time_ns, call.short_kernel_count) == (2, None, None)
+    assert Call.of([timed]).kernel_time_ns == 1000.0

@@ -205,3 +205,10 @@ def test_words_beside_a_report_are_refused(kbs, report):
     ran = kbs("recommend", report, "--text", "slow", "--json")
     assert ran.code == 2
     assert "without a report" in ran.error["message"]
+
+
+@pytest.mark.parametrize("told", [{"duration_ns": -5}, {"time_ms": "-5"}, {"latency_us": 0}])
+def test_a_told_duration_that_is_none_is_not_known(wiki, told):
+    found = understand_metrics(told, list(wiki.metric_maps.values())[::-1])
+    assert "duration_ns" not in found.metrics
+    assert any("no duration" in note for note in found.notes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from kbs_engine.metrics import MetricMap, MetricUnit, canonical, impossible
+from kbs_engine.metrics import MetricMap, MetricUnit, canonical, drop_no_durations, impossible
 from kbs_engine.profiles import Profile, VendorRule
 from kbs_ingest.readers.derived import derive
 from kbs_ingest.readers.text import printable
@@ -80,6 +80,7 @@ def to_profile(
     if launch.opcodes:
         metrics["opcode_total"] = sum(launch.opcodes.values())
     flags.extend(_drop_endless(metrics))
+    flags.extend(drop_no_durations(metrics))
     flags.extend(impossible(metric_map, metrics))
     return Profile(
         name=printable(launch.name),

@@ -259,3 +259,11 @@ def test_older_reports_give_pipe_shares_from_active_cycles(one):
 def test_bytes_stand_for_sectors(one):
     name = "l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum"
     assert one(L.raw([(name, "Kbyte")], ["64.0"])).metrics["local_load_bytes"] == 64000
+
+
+@pytest.mark.parametrize("cell", ["-5", "0", "-0.0", "-1e300"])
+def test_a_duration_that_is_not_positive_is_not_measured(one, cell):
+    profile = one(L.raw([("gpu__time_duration.sum", "ms")], [cell]))
+    assert "duration_ns" not in profile.metrics
+    assert profile.time_ns is None
+    assert any("no duration" in flag for flag in profile.flags)
