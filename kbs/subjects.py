@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from kbs_engine.days import FORM, day_fault
 from kbs_engine.diagnose import Subject
 from kbs_engine.errors import UsageError
 from kbs_engine.vocabulary import DTYPES, FAMILIES, LANGUAGE_ALIASES, LANGUAGES
@@ -33,6 +34,24 @@ class LanguageType(click.ParamType):  # type: ignore[type-arg]  # generic in new
         if found not in LANGUAGES:
             self.fail(f"{value!r} is none of {', '.join(LANGUAGES)}", param, ctx)
         return found
+
+
+class DayType(click.ParamType):  # type: ignore[type-arg]  # generic in newer stubs only
+    """A calendar date of ISO 8601, such as 2026-01-31; one yet to come only with ``future``."""
+
+    name = "date"
+
+    def __init__(self, *, future: bool = False) -> None:
+        """Keep whether a day yet to come is one."""
+        self.future = future
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        """The date as it was told or fail with its form."""
+        text = str(value)
+        fault = day_fault(text, future=self.future)
+        if fault:
+            self.fail(f"{value!r} {fault}; {FORM}", param, ctx)
+        return text
 
 
 class FiniteRange(click.FloatRange):

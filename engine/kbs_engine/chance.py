@@ -13,6 +13,7 @@ from typing import Final
 
 import msgspec
 
+from kbs_engine.days import read_day
 from kbs_engine.outcomes import Outcome
 from kbs_engine.recommendations import OutcomeCounts
 
@@ -107,10 +108,10 @@ def distance_weight(outcome: Outcome, context: Context) -> float:
 
 def age_weight(outcome: Outcome, as_of: date) -> float:
     """Half of the weight is lost every 90 days; an undated outcome counts as one half-life."""
-    try:
-        age = (as_of - date.fromisoformat(outcome.date[:10])).days
-    except ValueError:
+    day = read_day(outcome.date)
+    if day is None:
         return UNDATED
+    age = (as_of - day).days
     return math.pow(0.5, max(age, 0) / HALF_LIFE_DAYS)
 
 

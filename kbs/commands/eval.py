@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import click
 
 from kbs.context import Context, pass_context
-from kbs.subjects import LanguageType, Selection
+from kbs.subjects import DayType, LanguageType, Selection
+from kbs_engine.days import read_day, today
 from kbs_engine.errors import UsageError
 from kbs_engine.evaluation.recommendation import STOP_BAR
 
@@ -94,7 +94,11 @@ def eval_diagnose(
     show_default=True,
     help="Best score under which the advice is to stop.",
 )
-@click.option("--as-of", help="Date at which past outcomes are weighed (YYYY-MM-DD).")
+@click.option(
+    "--as-of",
+    type=DayType(future=True),
+    help="Date at which past outcomes are weighed (YYYY-MM-DD).",
+)
 @pass_context
 def eval_recommend(
     context: Context,
@@ -122,7 +126,7 @@ def eval_recommend(
     else:
         found = of_split(read_eval_cases(cases, titles), split)
     result = evaluate_recommend(
-        found, store, as_of=_date(as_of), bar=stop_bar, published=leave_one_out
+        found, store, as_of=read_day(as_of or "") or today(), bar=stop_bar, published=leave_one_out
     )
     from kbs.render.evaluation import recommend_eval_shape, show_recommend_eval
 
@@ -130,12 +134,3 @@ def eval_recommend(
         context.print_json(recommend_eval_shape(found, result))
         return
     show_recommend_eval(context.console(), found, result, verbose=context.verbosity > 0)
-
-
-def _date(text: str | None) -> date:
-    if text is None:
-        return datetime.now(timezone.utc).date()
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"--as-of {text} is no date", remedy="write it as 2026-01-31") from error

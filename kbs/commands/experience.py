@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timezone
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from kbs.experience.options import (
     method_option,
     place_of,
 )
-from kbs.subjects import FiniteRange
+from kbs.subjects import DayType, FiniteRange
+from kbs_engine.days import read_day, today
 from kbs_engine.errors import RefusedError, UsageError
 from kbs_engine.vocabulary import DTYPES
 
@@ -65,7 +65,7 @@ def command(context: Context) -> None:
 @click.option("--run", help="Run that measured it.")
 @click.option("--driver", help="Driver version.")
 @click.option("--machine", help="Machine that measured it. Default: the origin.")
-@click.option("--date", "day", help="YYYY-MM-DD. Default: today.")
+@click.option("--date", "day", type=DayType(), help="YYYY-MM-DD. Default: today.")
 @click.option("--notes", help="Anything else.")
 @click.option("--origin", help="Whose record it is. Default: this home.")
 @pass_context
@@ -108,7 +108,9 @@ def add(context: Context, *, file: Path | None, origin: str | None, **options: A
 @chip_option
 @limiter_option
 @click.option("--top", type=click.IntRange(1, 500), default=8, show_default=True)
-@click.option("--as-of", help="Date at which outcomes are weighed (YYYY-MM-DD).")
+@click.option(
+    "--as-of", type=DayType(future=True), help="Date at which outcomes are weighed (YYYY-MM-DD)."
+)
 @pass_context
 def recommend(context: Context, *, top: int, as_of: str | None, **told: Any) -> None:
     """Methods by what they did on kernels like this, then those the wiki recommends."""
@@ -120,7 +122,9 @@ def recommend(context: Context, *, top: int, as_of: str | None, **told: Any) -> 
             "nothing to recommend for", remedy="name --kernel, --language, --chip or --limiter"
         )
     with context.store() as store:
-        advice = advise_from_experience(store, told, as_of=_date(as_of), top=top)
+        advice = advise_from_experience(
+            store, told, as_of=read_day(as_of or "") or today(), top=top
+        )
     if context.json:
         context.print_json(msgspec.to_builtins(advice))
         return
@@ -277,12 +281,3 @@ def export(context: Context, *, file: Path, **options: Any) -> None:
         click.echo(f"{count} records in {file}")
     if count == 0:
         raise RefusedError("no record is like that", remedy="widen the filters, or add --all")
-
-
-def _date(text: str | None) -> date:
-    if text is None:
-        return datetime.now(timezone.utc).date()
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"--as-of {text} is no date", remedy="write it as 2026-01-31") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import msgspec
 
 from kbs.commands.diagnose import run_diagnosis
 from kbs.context import Context, pass_context
-from kbs.subjects import FiniteRange, Selection, selection_of, selection_options
+from kbs.subjects import DayType, FiniteRange, Selection, selection_of, selection_options
+from kbs_engine.days import read_day, today
 from kbs_engine.errors import UsageError
 from kbs_engine.explain import Explanation
 from kbs_engine.explain import explain as explain_method
@@ -51,7 +51,11 @@ VENDOR_LANGUAGES: dict[str, tuple[str, ...]] = {
 @click.option("--have", "applied", multiple=True, help="A method that the kernel already has.")
 @click.option("--top", type=click.IntRange(1, 500), default=8, show_default=True)
 @click.option("--explain", metavar="METHOD", help="Why this method stands where it stands.")
-@click.option("--as-of", help="Date at which past outcomes are weighed (YYYY-MM-DD).")
+@click.option(
+    "--as-of",
+    type=DayType(future=True),
+    help="Date at which past outcomes are weighed (YYYY-MM-DD).",
+)
 @pass_context
 def command(
     context: Context,
@@ -67,7 +71,7 @@ def command(
 ) -> None:
     """Ranked methods for each launch of REPORTS, or for what is told without a report."""
     selection = selection_of(options)
-    when = _date(as_of)
+    when = read_day(as_of or "") or today()
     _runs_there(context, selection)
     text: str = options.pop("text") or ""
     metrics: tuple[str, ...] = options.pop("metrics")
@@ -139,15 +143,6 @@ def _runs_there(context: Context, selection: Selection) -> None:
             remedy="triton runs on both vendors; cuda-cpp, cutlass and cute-dsl need NVIDIA, "
             "hip and flydsl AMD",
         )
-
-
-def _date(text: str | None) -> date:
-    if text is None:
-        return datetime.now(timezone.utc).date()
-    try:
-        return date.fromisoformat(text)
-    except ValueError as error:
-        raise UsageError(f"--as-of {text} is no date", remedy="write it as 2026-01-31") from error
 
 
 def _known_methods(option: str, names: tuple[str, ...], known: Collection[str]) -> None:

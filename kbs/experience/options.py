@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from kbs.context import Context
-from kbs.subjects import LanguageType
+from kbs.subjects import DayType, LanguageType
 from kbs_engine.errors import KbsError
 from kbs_engine.experience.legacy import limiter_of
 from kbs_engine.partial_words import family_of
@@ -58,7 +58,7 @@ origin_option = click.option("--origin", help="Only records of this team or mach
 def filter_options(function: Any) -> Any:
     """The options that choose outcomes."""
     verdict = click.option("--verdict", type=click.Choice(VERDICTS), help="What came of it.")
-    since = click.option("--since", help="Not before this date (YYYY-MM-DD).")
+    since = click.option("--since", type=DayType(), help="Not before this date (YYYY-MM-DD).")
     run = click.option("--run", help="Only outcomes of this run.")
     limit = click.option("--limit", type=click.IntRange(1), default=20, show_default=True)
     every = click.option(

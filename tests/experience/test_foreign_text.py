@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import timedelta
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from kbs.cli import cli
 from kbs.render.experience import percent
 from kbs.terminal import Escaping, escaped, make_console
+from kbs_engine.days import today
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.experience.form import malformed
 from tests.experience.records import outcome
@@ -22,6 +24,10 @@ BASE = {
     "kind": "outcome", "verdict": "ineffective", "kernel": "gemm", "language": "triton",
     "chip": "h100_sxm", "arch": "sm_90a", "correct": True, "integrity": True,
 }  # fmt: skip
+NO_DAYS = (
+    "garbage", "29.11.2026", "-1", "2026/13/45", "10000-01-01", "9000-01-01", "20260131",
+    "2026-W05-1", "2026-01-31 or so",
+)  # fmt: skip
 STRANGE = [
     ({"method": EVIL}, "is no id of a method"),
     ({"method": "\x00" * 5}, "is no id of a method"),
@@ -35,6 +41,7 @@ STRANGE = [
     ({"method": "split_k", "date": "0000-01-01"}, "is no date"),
     ({"method": "split_k", "date": "2026-02-30T10:00:00Z"}, "is no date"),
     ({"method": "split_k", "date": EVIL}, "date"),
+    *(({"method": "split_k", "date": day}, "is no date") for day in NO_DAYS),
     ({"method": "split_k", "gain_low": 0.3, "gain_high": 0.1}, "is reversed"),
     ({"method": "split_k", "predicted_gain": [0.3, 0.1]}, "is reversed"),
     ({"method": "split_k", "gain": -1e300}, "cannot be"),
@@ -76,10 +83,34 @@ def test_nothing_of_them_counts_and_no_code_reaches_the_terminal(merged, kbs, kb
     assert escaped(told) == told
 
 
+@pytest.mark.parametrize("day", [*NO_DAYS, ""])
+def test_what_is_no_day_that_has_come_is_refused_wherever_a_day_is_told(tmp_path, day):
+    for words in (("list",), ("search", "x"), ("export", "-")):
+        ran = CliRunner().invoke(
+            cli, ["--home", str(tmp_path), "experience", *words, f"--since={day}"]
+        )
+        assert ran.exit_code == 2, (words, ran.output)
+        assert "is no date" in ran.output
+    ran = CliRunner().invoke(
+        cli,
+        ["--home", str(tmp_path), "experience", "add", "--method", "split_k", "--kernel", "gemm",
+         "--language", "triton", "--chip", "h100_sxm", "--verdict", "ineffective", "--correct",
+         "--integrity", f"--date={day}"],
+    )  # fmt: skip
+    assert ran.exit_code == 2, ran.output
+    assert "is no date" in ran.output
+    assert not list(tmp_path.rglob("*.jsonl"))
+
+
+def test_tomorrow_is_a_day_somewhere_and_the_day_after_is_not():
+    assert malformed(outcome(date=(today() + timedelta(days=1)).isoformat())) is None
+    assert malformed(outcome(date=(today() + timedelta(days=2)).isoformat())) is not None
+
+
 @pytest.mark.parametrize(
     "options",
     [
-        ("--date", "9999-99-99"), ("--gain", "0.2", "--gain-low", "0.5", "--gain-high", "0.1"),
+        ("--gain", "0.2", "--gain-low", "0.5", "--gain-high", "0.1"),
         ("--gain=-1e300",), ("--machine", EVIL), ("--predicted-gain", "0.5", "0.1"),
     ],
 )  # fmt: skip
@@ -154,7 +185,7 @@ def test_a_share_takes_few_characters(share):
 @pytest.mark.parametrize(
     "changes",
     [
-        {}, {"date": "2026-02-28"}, {"date": "2024-02-29T10:00:00+00:00"}, {"date": "long ago"},
+        {}, {"date": "2026-02-28"}, {"date": "2024-02-29T10:00:00+00:00"}, {"date": ""},
         {"machine": "GPU-1b2c ü"}, {"gain": -999.0, "before_ns": None}, {"version": "v12"},
         {"gain_low": 0.1, "gain_high": 0.1},
     ],

@@ -7,10 +7,10 @@ interval is not believed, and its reason is told; nothing of it is looked up by 
 from __future__ import annotations
 
 import re
-from datetime import date
 from functools import lru_cache
 from typing import Final
 
+from kbs_engine.days import day_fault
 from kbs_engine.outcomes import Outcome
 
 LONGEST: Final = 200
@@ -21,7 +21,6 @@ ABSURD: Final = 1e6
 
 _METHOD: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _VERSION: Final = re.compile(r"v\d{1,9}|")
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CONTROL: Final = re.compile(r"[\0-\x1f\x7f-\x9f]")
 _NAMES: Final = (
     "chip", "arch", "dominant_stall", "dims_class", "baseline", "run", "source_hash", "device",
@@ -64,17 +63,10 @@ def _name(word: str) -> str:
     return f"{_shown(word)} holds control characters" if _CONTROL.search(word) else ""
 
 
-@lru_cache(maxsize=65536)
 def _day(text: str) -> str | None:
-    """What looks like a day must be one; other words count as no date, as older logs have them."""
-    match = _DAY.match(text)
-    if match is None:
-        return None
-    try:
-        date.fromisoformat(match[0])
-    except ValueError:
-        return f"{_shown(text)} is no date"
-    return None
+    """A record may tell no date; one that it tells must be a day that has come."""
+    fault = day_fault(text) if text else None
+    return f"{_shown(text)} {fault}" if fault else None
 
 
 def _interval(outcome: Outcome) -> str | None:

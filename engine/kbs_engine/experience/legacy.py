@@ -27,6 +27,8 @@ from kbs_engine.vocabulary import (
     Verdict,
 )
 
+_DAY_LIKE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
 METRICS: Final[dict[str, str]] = {
     "memory_sol_pct": "memory_pct",
     "sm_sol_pct": "compute_pct",
@@ -115,12 +117,18 @@ def outcome_of(record: Legacy) -> Outcome:
         "metrics_before": before,
         "metrics_after": after,
         "machine": f"unnamed {chip}",
-        "date": _text(entry, "date") or _text(entry, "timestamp"),
+        "date": _date(entry),
         "measurement": record.measurement,
         "words": words,
         "notes": _text(entry, "notes"),
     }
     return msgspec.convert(fields, Outcome)
+
+
+def _date(entry: Mapping[str, Any]) -> str:
+    """What looks like a day; other words, as older logs have them, count as no date."""
+    text = _text(entry, "date") or _text(entry, "timestamp")
+    return text if _DAY_LIKE.match(text) else ""
 
 
 def limiter_of(word: str) -> str:

@@ -13,6 +13,7 @@ import duckdb
 import msgspec
 
 from kbs_engine.chance import machine_of
+from kbs_engine.days import read_day
 from kbs_engine.experience.quarantine import LIBRARY_FACTOR
 from kbs_engine.experience.records import Record
 from kbs_engine.outcomes import Outcome
@@ -180,10 +181,7 @@ def _tunables(outcome: Outcome) -> str:
 
 def day_of(outcome: Outcome) -> date | None:
     """The day of an outcome, or None where it states none."""
-    try:
-        return date.fromisoformat(outcome.date[:10])
-    except ValueError:
-        return None
+    return read_day(outcome.date)
 
 
 def _vectors(pa: Any, values: Any, masks: Any) -> Any:

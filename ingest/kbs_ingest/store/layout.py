@@ -16,7 +16,7 @@ import msgspec
 from kbs_engine.errors import StoreError
 from kbs_ingest.store.lease import Lease, is_free
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Rises whenever what is stored or how files are read changes."""
 KEPT_GENERATIONS = 2
 _PREFIX = "gen-"
