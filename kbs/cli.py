@@ -12,6 +12,7 @@ import click
 from kbs import __version__
 from kbs.context import Context
 from kbs.failures import closed_output_told, prepare_output, report_failure
+from kbs.paths import PathType
 
 COMMANDS: dict[str, str] = {
     "asm": "Machine code of a kernel, its resources, and which methods its opcodes prove.",
@@ -89,14 +90,14 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="kbs")
 @click.option(
     "--home",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     help="Folder of the index and the experience log. Default: $KBS_HOME, else the user's data.",
 )
 @click.option(
     "--wiki",
     "wikis",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="Overlay a wiki of your own on the shipped one. Repeatable; later ones win.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kbs.home import home_folder, wiki_roots
+from kbs.paths import PathType
 from kbs_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -109,10 +110,8 @@ def pass_context(function: F) -> F:
     wrapped: Any = update_wrapper(wrapper, function)
     for option in (
         click.option("--json", is_flag=True, help="Print one JSON document."),
-        click.option("--home", "home_after", type=click.Path(path_type=Path), hidden=True),
-        click.option(
-            "--wiki", "wikis_after", type=click.Path(path_type=Path), multiple=True, hidden=True
-        ),
+        click.option("--home", "home_after", type=PathType(), hidden=True),
+        click.option("--wiki", "wikis_after", type=PathType(), multiple=True, hidden=True),
         click.option("-v", "--verbose", "verbose_after", count=True, hidden=True),
         click.option("-q", "--quiet", "quiet_after", is_flag=True, hidden=True),
     ):

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
+from kbs.paths import PathType
 from kbs_engine.chartdata import ChartLaunch, chart_data
 
 plot_option = click.option(
     "--plot",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(dir_okay=False),
     metavar="FILE.svg",
     help="Draw the roofline into this SVG file.",
 )

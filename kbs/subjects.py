@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from kbs.paths import PathType
 from kbs_engine.days import FORM, day_fault
 from kbs_engine.diagnose import Subject
 from kbs_engine.errors import UsageError
@@ -88,7 +89,7 @@ def selection_options(function: Any) -> Any:
         (
             click.option(
                 "--work",
-                type=click.Path(path_type=Path),
+                type=PathType(),
                 help="Work sidecar. Default: NAME.work.yaml beside the report.",
             ),
             click.option("--chip", help="GPU id or alias, when the report does not tell."),

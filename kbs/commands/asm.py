@@ -10,6 +10,7 @@ import click
 
 from kbs.context import Context, pass_context
 from kbs.measuring.dims import FREE_DIMS, dims_options, read_dims
+from kbs.paths import PathType
 from kbs_engine.errors import UsageError
 from kbs_engine.facts import Chip
 from kbs_engine.vocabulary import LANGUAGE_ALIASES
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kbs_engine.signatures import Signature
     from kbs_ingest.store import Store
 
-_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
+_FILE = PathType(dir_okay=False, exists=True)
 _LANGUAGES = ("auto", "cuda-cpp", "cutlass", "triton", "cute-dsl", "flydsl", *LANGUAGE_ALIASES)
 
 

@@ -12,6 +12,7 @@ import msgspec
 
 from kbs import __version__
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs.terminal import redrawn
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ FORMATS = ("text", "json", "sarif")
 
 
 @click.command("audit", epilog="Example: kbs audit runs/ --strict")
-@click.argument(
-    "paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path)
-)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=PathType())
 @click.option("--format", "form", type=click.Choice(FORMATS), help="text, json or sarif (2.1.0).")
 @click.option("--fix", is_flag=True, help="Re-anchor moved lines; nothing else is written.")
 @click.option("--strict", is_flag=True, help="Uncited numbers and vague wording fail too.")

@@ -12,6 +12,7 @@ import msgspec
 
 from kbs.context import Context, pass_context
 from kbs.measuring.dims import FREE_DIMS, dims_options, read_dims
+from kbs.paths import PathType
 from kbs.subjects import LanguageType
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import UsageError
@@ -25,16 +26,14 @@ if TYPE_CHECKING:
     context_settings=FREE_DIMS,
     epilog="Example: kbs baseline ref.py --dims M=4096,N=4096 --language triton -o kernel.py",
 )
-@click.argument("reference", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("reference", type=PathType(exists=True, dir_okay=False))
 @dims_options
 @click.option(
     "--language", "--implementation", "--backend", "languages", multiple=True,
     type=LanguageType(), help="Wanted language, in order of preference. Default: Triton first.",
 )  # fmt: skip
 @click.option("--arch", default="", help="Architecture that the kernel must run on: sm_90a.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), help="File to write. Default: kernel.*"
-)
+@click.option("-o", "--output", type=PathType(), help="File to write. Default: kernel.*")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @pass_context
 def command(

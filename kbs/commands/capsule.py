@@ -8,13 +8,14 @@ import click
 
 from kbs import __version__
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 
 
 @click.command("capsule", epilog="Example: kbs capsule run_20260131_120000")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=PathType())
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=PathType(dir_okay=False),
     help="The file. Default: RUN.capsule.zip beside the run.",
 )
 @pass_context

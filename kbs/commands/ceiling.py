@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs_backends.ceilings import answer, failures, page, record_ceilings
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError
@@ -27,13 +28,13 @@ _SCALES = {"bytes/s": (1e12, "TB/s"), "ops/s": (1e12, "T/s"), "ns": (1.0, "ns")}
 @click.option("--gpu", type=click.IntRange(min=0), default=0, help="Index of the GPU.")
 @click.option("--buffer-mib", type=click.IntRange(min=16), default=1024, show_default=True)
 @click.option(
-    "--save", type=click.Path(path_type=Path, file_okay=False),
+    "--save", type=PathType(file_okay=False),
     help="Write a page of measured values into this wiki folder.",
 )  # fmt: skip
 @click.option("--chip", help="Id of the hardware page, when the card's name tells no chip.")
-@click.option("--record", "recording", type=click.Path(path_type=Path), help="Keep all samples.")
+@click.option("--record", "recording", type=PathType(), help="Keep all samples.")
 @click.option(
-    "--from", "source", type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    "--from", "source", type=PathType(exists=True, dir_okay=False),
     help="Measure nothing: read a recording of --record.",
 )  # fmt: skip
 @pass_context

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs.plotting import plot_option, write_plot
 from kbs.subjects import FiniteRange, Selection, read_subjects, selection_of, selection_options
 from kbs_engine.chartdata import ChartLaunch
@@ -18,7 +19,7 @@ from kbs_engine.sourceview import SourceView
 
 
 @click.command("diagnose", epilog="Example: kbs diagnose report.ncu-rep --launch 2")
-@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("reports", nargs=-1, required=True, type=PathType())
 @selection_options
 @click.option("--one-call", is_flag=True, help="All launches are one call of the function.")
 @click.option("--call-time-ns", type=FiniteRange(), help="Host time of that call, in ns.")

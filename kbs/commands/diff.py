@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs.subjects import Selection, read_subjects
 from kbs_engine.difference import compare
 from kbs_engine.differences import Difference
@@ -19,8 +20,8 @@ from kbs_engine.profiles import Profile
     "diff",
     epilog="Example: kbs diff before.ncu-rep after.ncu-rep --launch-a 1 --launch-b 3",
 )
-@click.argument("first", metavar="A", type=click.Path(path_type=Path))
-@click.argument("second", metavar="B", type=click.Path(path_type=Path))
+@click.argument("first", metavar="A", type=PathType())
+@click.argument("second", metavar="B", type=PathType())
 @click.option("--launch-a", type=int, multiple=True, help="Only this launch id of A. Repeatable.")
 @click.option("--launch-b", type=int, multiple=True, help="Only this launch id of B. Repeatable.")
 @click.option("--name", help="Only kernels whose name matches this pattern, on both sides.")

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs.subjects import DayType, LanguageType, Selection
 from kbs_engine.days import read_day, today
 from kbs_engine.errors import UsageError
@@ -24,23 +25,23 @@ def command(context: Context) -> None:
 @command.command(
     "diagnose", epilog="Example: kbs eval diagnose report.ncu-rep truth.yaml --allow-missing"
 )
-@click.argument("reports", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.argument("truth", type=click.Path(path_type=Path))
+@click.argument("reports", nargs=-1, required=True, type=PathType())
+@click.argument("truth", type=PathType())
 @click.option(
     "--truth",
     "further",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="A further truth file. Repeatable.",
 )
 @click.option(
     "--launches",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="Launch to case name, where kernel names repeat.",
 )
 @click.option(
     "--times",
-    type=click.Path(path_type=Path),
+    type=PathType(),
     help="Measured dominant cause by case, for `cause: measured`.",
 )
 @click.option(
@@ -49,7 +50,7 @@ def command(context: Context) -> None:
     help="Use the work of the sidecar, else of the truth; or none at all.",
 )
 @click.option("--allow-missing", is_flag=True, help="Leave out kernels and labels without partner.")
-@click.option("--work", type=click.Path(path_type=Path), help="Work sidecar of the reports.")
+@click.option("--work", type=PathType(), help="Work sidecar of the reports.")
 @click.option("--chip", help="GPU id or alias, when the report does not tell.")
 @click.option(
     "--language", "--implementation", "--backend", type=LanguageType(), help="Language of them all."
@@ -80,7 +81,7 @@ def eval_diagnose(
 
 
 @command.command("recommend", epilog="Example: kbs eval recommend cases.yaml --split test")
-@click.argument("cases", required=False, type=click.Path(path_type=Path))
+@click.argument("cases", required=False, type=PathType())
 @click.option(
     "--leave-one-out",
     is_flag=True,

@@ -20,6 +20,7 @@ from kbs.experience.options import (
     method_option,
     place_of,
 )
+from kbs.paths import AddressType, PathType
 from kbs.subjects import DayType, FiniteRange
 from kbs_engine.days import read_day, today
 from kbs_engine.errors import RefusedError, UsageError
@@ -36,7 +37,7 @@ def command(context: Context) -> None:
 
 
 @command.command("add", epilog="Example: kbs experience add outcome.json")
-@click.argument("file", required=False, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("file", required=False, type=PathType(allow_dash=True))
 @method_option
 @click.option("--verdict", "--outcome", help="effective, ineffective, harmful, … or success, ….")
 @kernel_option
@@ -61,7 +62,7 @@ def command(context: Context) -> None:
 @click.option("--metrics-before", help="NAME=VALUE,… or JSON.")
 @click.option("--metrics-after", help="NAME=VALUE,… or JSON.")
 @click.option("--tunables", help="What was chosen: NAME=VALUE,… or JSON.")
-@click.option("--source", type=click.Path(path_type=Path), help="The source, for its hash.")
+@click.option("--source", type=PathType(), help="The source, for its hash.")
 @click.option("--run", help="Run that measured it.")
 @click.option("--driver", help="Driver version.")
 @click.option("--machine", help="Machine that measured it. Default: the origin.")
@@ -168,7 +169,7 @@ def _print_rows(context: Context, words: tuple[str, ...], options: dict[str, Any
 
 
 @command.command("merge", epilog="Example: kbs experience merge team-a/experience old_log.json")
-@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("sources", nargs=-1, required=True, type=PathType())
 @click.option("--origin", help="Whose the records are that do not say. Default: this home.")
 @pass_context
 def merge(context: Context, *, sources: tuple[Path, ...], origin: str | None) -> None:
@@ -194,7 +195,7 @@ def merge(context: Context, *, sources: tuple[Path, ...], origin: str | None) ->
 
 
 @command.command("sync", epilog="Example: kbs experience sync s3://team-bucket/experience")
-@click.argument("target")
+@click.argument("target", type=AddressType())
 @pass_context
 def sync(context: Context, *, target: str) -> None:
     """Exchange segments with a folder or an object-store URL, both ways."""
@@ -260,7 +261,7 @@ def unmask(context: Context, *, ids: tuple[str, ...], reason: str) -> None:
 
 
 @command.command("export", epilog="Example: kbs experience export out.jsonl --kernel gemm")
-@click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("file", type=PathType(allow_dash=True))
 @filter_options
 @pass_context
 def export(context: Context, *, file: Path, **options: Any) -> None:

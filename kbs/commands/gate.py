@@ -8,10 +8,11 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 
 
 @click.command("gate", epilog="Example: kbs gate run_20250101_120000/v0 --verbose")
-@click.argument("version", metavar="RUN/vK", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("version", metavar="RUN/vK", type=PathType(file_okay=False))
 @click.option("--final", is_flag=True, help="The last gate: every version, every number again.")
 @click.option("--dry-run", is_flag=True, help="Only check; current_iteration.txt stays.")
 @pass_context

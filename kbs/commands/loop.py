@@ -13,13 +13,14 @@ from kbs.context import Context, pass_context
 from kbs.looping.options import run_options, take_run
 from kbs.measuring.dims import FREE_DIMS
 from kbs.measuring.options import FILE, take_task, task_options
+from kbs.paths import PathType
 from kbs_engine.loop.actions import Stage
 
-RUN = click.argument("run_path", metavar="RUN", type=click.Path(path_type=Path, file_okay=False))
+RUN = click.argument("run_path", metavar="RUN", type=PathType(file_okay=False))
 DEVICE = click.option("--device", default="", help="Go on with this device instead of the run's.")
 RECORD = click.option(
     "--record",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     help="Write jobs and answers here.",
 )
 

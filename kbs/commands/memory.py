@@ -9,13 +9,14 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs_engine.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from kbs_engine.run.memories import Memory
     from kbs_engine.run.memory_record import MemoryRecord
 
-RUN = click.argument("run", metavar="RUN", type=click.Path(path_type=Path, file_okay=False))
+RUN = click.argument("run", metavar="RUN", type=PathType(file_okay=False))
 VERSION = click.argument("version", metavar="VERSION")
 VERSIONS = click.argument("versions", metavar="VERSION...", nargs=-1, required=True)
 
@@ -43,7 +44,7 @@ def init(context: Context, *, run: Path) -> None:
 @command.command("create", epilog="Example: kbs memory create RUN 1 --from record.json")
 @RUN
 @VERSION
-@click.option("--from", "source", type=click.Path(path_type=Path, dir_okay=False),
+@click.option("--from", "source", type=PathType(dir_okay=False),
               help="A JSON record to start from.")  # fmt: skip
 @click.option("--set", "settings", multiple=True, metavar="A.B=VALUE", help="Set a field.")
 @pass_context

@@ -11,6 +11,7 @@ import msgspec
 
 from kbs.commands.diagnose import run_diagnosis
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs.subjects import DayType, FiniteRange, Selection, selection_of, selection_options
 from kbs_engine.days import read_day, today
 from kbs_engine.errors import UsageError
@@ -31,7 +32,7 @@ VENDOR_LANGUAGES: dict[str, tuple[str, ...]] = {
 
 
 @click.command("recommend", epilog="Example: kbs recommend report.ncu-rep --language triton")
-@click.argument("reports", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("reports", nargs=-1, type=PathType())
 @selection_options
 @click.option("--one-call", is_flag=True, help="All launches are one call of the function.")
 @click.option("--call-time-ns", type=FiniteRange(), help="Host time of that call, in ns.")

@@ -8,10 +8,11 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 
 
 @click.command("replicate", epilog="Example: kbs replicate run_20260131_120000.capsule.zip")
-@click.argument("capsule", type=click.Path(path_type=Path))
+@click.argument("capsule", type=PathType())
 @click.option(
     "--device",
     default="auto",

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs_engine.errors import RefusedError
 
 
 @click.command("report", epilog="Example: kbs report run_20250101_120000 --html run.html")
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--html", "html_path", type=click.Path(path_type=Path, dir_okay=False),
+@click.argument("run", metavar="RUN", type=PathType(file_okay=False))
+@click.option("--html", "html_path", type=PathType(dir_okay=False),
               help="Where the HTML page goes. Default: RUN/report.html.")  # fmt: skip
 @click.option("--stdout", is_flag=True, help="Print the Markdown summary and write nothing.")
 @pass_context

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs.plotting import plot_option, write_plot
 from kbs.subjects import FiniteRange, Selection, read_subjects, selection_of, selection_options
 from kbs_engine.chartdata import ChartLaunch
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     epilog="Example: kbs roofline --chip H20 --kernel gemm --dtype bf16 --flops 1.374e11 "
     "--bytes-in 6.7e7 --bytes-out 3.4e7",
 )
-@click.argument("report", required=False, type=click.Path(path_type=Path))
+@click.argument("report", required=False, type=PathType())
 @selection_options
 @click.option("--time-ns", type=FiniteRange(above_zero=True), help="Time from a timer.")
 @plot_option

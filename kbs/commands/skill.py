@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from kbs.context import Context, pass_context
+from kbs.paths import PathType
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import RefusedError
 
@@ -53,7 +54,7 @@ def command(context: Context) -> None:
 @click.option(
     "--target",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     help="Folder of skills; the skill goes into its subfolder kbs.",
 )
 @click.option("--force", is_flag=True, help="Write over files that were changed.")

@@ -9,6 +9,7 @@ import msgspec
 
 from kbs.context import Context, pass_context
 from kbs.home import shipped_wiki
+from kbs.paths import PathType
 from kbs_engine.errors import UsageError
 
 LANGUAGES = ("cuda-cpp", "triton", "cutlass", "cute-dsl", "hip", "flydsl", "other")
@@ -22,7 +23,7 @@ def command(context: Context) -> None:
 
 
 @command.command("check", epilog="Example: kbs wiki check team-wiki --json")
-@click.argument("folders", nargs=-1, metavar="[DIR]...", type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, metavar="[DIR]...", type=PathType())
 @pass_context
 def check(context: Context, *, folders: tuple[Path, ...]) -> None:
     """Check whole wikis, with file and line of each fault; exit 1 when there are any.
@@ -62,7 +63,7 @@ def _roots(context: Context, folders: tuple[Path, ...]) -> tuple[Path, ...]:
 @click.option(
     "--dir",
     "folder",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=PathType(file_okay=False),
     help="The wiki to write into. Default: the last --wiki, else ./gpu-wiki.",
 )
 @click.option(

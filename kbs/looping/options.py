@@ -11,6 +11,7 @@ import click
 from kbs.context import Context
 from kbs.looping.beginning import RunOptions
 from kbs.measuring.options import timing_settings
+from kbs.paths import PathType
 from kbs.subjects import FiniteRange
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,7 +47,7 @@ def _search() -> tuple[Any, ...]:
                      help="Budget of GPU time; the run ends before it is overrun."),
         click.option("--target", default="", help="Stop at this time (61us) or share of the "
                      "model (0.9)."),
-        click.option("--output", type=click.Path(path_type=Path, file_okay=False),
+        click.option("--output", type=PathType(file_okay=False),
                      help="Run folder. Default: run_YYYYMMDD_HHMMSS beside the kernel."),
     )  # fmt: skip
 
@@ -55,7 +56,7 @@ def _measuring() -> tuple[Any, ...]:
     return (
         click.option("--device", default="auto", show_default=True,
                      help="auto, cuda:1, host (a dry run on the CPU), recorded:DIR."),
-        click.option("--record", type=click.Path(path_type=Path, file_okay=False),
+        click.option("--record", type=PathType(file_okay=False),
                      help="Write jobs and answers here, for --device recorded:DIR."),
         click.option("--counters", type=_ON_OFF, default="on", show_default=True,
                      help="Hardware counters; off is the counter-free mode."),

@@ -10,14 +10,15 @@ import click
 import msgspec
 
 from kbs.measuring.dims import dims_options, read_dims
+from kbs.paths import PathType
 from kbs.subjects import FiniteRange, LanguageType
 from kbs_engine.errors import UsageError
 from kbs_engine.jobs import TimingSettings
 from kbs_engine.vocabulary import DTYPES
 
 F = TypeVar("F", bound=Callable[..., Any])
-FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = PathType(exists=True, dir_okay=False)
+FOLDER = PathType(file_okay=False)
 
 
 class LanguageOrAuto(LanguageType):

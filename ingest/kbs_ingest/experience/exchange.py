@@ -162,10 +162,16 @@ def _whole_lines(data: bytes) -> bytes:
 
 
 def open_remote(target: str) -> Remote:
-    """The other side of an exchange."""
-    if "://" in target and not target.startswith("file://"):
-        return _Store(target)
-    return _Folder(Path(target.removeprefix("file://")))
+    """The other side of an exchange; InputError where ``target`` names none."""
+    scheme, mark, place = target.partition("://")
+    named = place if mark else scheme
+    in_store = bool(mark) and scheme != "file"
+    if not named.strip() or (in_store and not named.strip("/")):
+        raise InputError(
+            f"{target!r} names no place to exchange with",
+            remedy="name a folder, or an object-store URL such as s3://bucket/path",
+        )
+    return _Store(target) if in_store else _Folder(Path(named))
 
 
 class _Folder:
