@@ -102,7 +102,7 @@ def _switches(path: Path) -> Mapping[str, bool]:
     from kbs_backends.variants import read_marks
 
     text = read_text(path)
-    marks = read_marks(text, detect_language(path, text))
+    marks = read_marks(text, detect_language(path, text), where=str(path))
     found: dict[str, bool] = {}
     for switch in marks.switches:
         found[switch.method] = found.get(switch.method, True) and switch.current

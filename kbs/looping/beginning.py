@@ -13,7 +13,7 @@ import msgspec
 
 from kbs import __version__
 from kbs.looping.driver import BEGUN
-from kbs.looping.sources import described
+from kbs.looping.sources import described, require_marks
 from kbs.measuring.options import TaskOptions
 from kbs.measuring.subject import read_subject, read_text
 from kbs_engine.blobs import BlobStore
@@ -67,7 +67,8 @@ def begin(kernel: Path, task: TaskOptions, options: RunOptions) -> RunFolder:
     """Make the run folder of a kernel, open for writing.
 
     Raises:
-        InputError: A file that cannot be read, or whose language nothing tells.
+        InputError: A file that cannot be read, whose language nothing tells, or with a mark
+            that cannot be meant.
         UsageError: Options that make no sense, or a folder that is taken.
     """
     created = options.created_at or datetime.now(timezone.utc).isoformat(timespec="seconds")
@@ -75,6 +76,7 @@ def begin(kernel: Path, task: TaskOptions, options: RunOptions) -> RunFolder:
     text, reference = read_text(kernel), read_text(task.reference)
     with_blobs = BlobStore(root / ".kbs" / "blobs")
     subject = read_subject(kernel, task, _Dry(with_blobs.folder))
+    require_marks(text, subject.source.language, str(kernel))
     settings = make_settings(kernel, subject.source.language, task, options)
     state = State(
         run_id=root.name,

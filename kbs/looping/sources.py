@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from kbs_engine.errors import InputError
 from kbs_engine.jobs import SourceRef
 from kbs_engine.loop.asks import MarksRead, ReadMarks, Write, Written
 from kbs_engine.loop.parts import Switch, Tunable, Variant
+from kbs_engine.vocabulary import Language
 
 
 def read_marks(ask: ReadMarks, blobs: BlobStore) -> MarksRead:
@@ -37,6 +39,20 @@ def read_marks(ask: ReadMarks, blobs: BlobStore) -> MarksRead:
             Switch(method=method, name=method, on=on) for method, on in marks.methods().items()
         ),
     )
+
+
+def require_marks(text: str, language: Language, where: str) -> None:
+    """Refuse a user's source with a mark that cannot be meant.
+
+    What is not of its language is for the check to tell, as compilers say it.
+
+    Raises:
+        MarkError: with file and line, and what would be right.
+    """
+    from kbs_backends import variants
+
+    with contextlib.suppress(variants.UnreadableSourceError):
+        variants.read_marks(text, language, where=where)
 
 
 def write_variants(ask: Write, blobs: BlobStore) -> Written:

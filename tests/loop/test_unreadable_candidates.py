@@ -13,6 +13,7 @@ from kbs.looping.progress import Quiet
 from kbs.looping.running import Wiring, wired
 from kbs.looping.world import WaitingForAgentError
 from kbs.looping.writing import Writer
+from kbs_engine.errors import InputError
 from kbs_engine.gate import check_version
 from kbs_engine.proposals import Candidate
 from tests.loop.test_orders import KERNEL, REPORT, Host, go, started
@@ -24,6 +25,9 @@ UNREADABLE = {
     "brackets": "run_kernel(" * 40,
     "nul": "x = '\0'\n",
     "marks": "BLOCK = 64  # kbs:tunable 64, 64.5, what\n" + GOOD,
+    "own value missing": "BLOCK = 64  # kbs:tunable 32, 128\n" + GOOD,
+    "twice": "BLOCK = 64  # kbs:tunable 64, 64\n" + GOOD,
+    "no id": "NEW = True  # kbs:method\n" + GOOD,
     "empty choice": "BLOCK = f()  # kbs:tunable 1, 2\n" + GOOD,
 }
 
@@ -58,13 +62,33 @@ def test_a_bad_candidate_beside_a_good_one_is_told_and_the_run_goes_on(tmp_path,
         assert state["versions"][1]["status"] != "failed"
         folders = sorted((run.root / "v1/branches").iterdir())
         held = [(folder / "kernel.py").read_text() for folder in folders]
-        assert texts["bad"] in held or bad in ("marks", "empty choice")
+        assert texts["bad"] in held or UNREADABLE[bad].endswith(GOOD)
         for folder in folders:
             bench = json.loads((folder / "bench.json").read_text())
             static = json.loads((folder / "static.json").read_text())
             if not bench["correct"]:
                 assert static["dropped"] or bench["reason"] != "not_checked"
                 assert (folder / "stderr.txt").read_text().strip()
+
+
+MARKED = sorted(name for name, text in UNREADABLE.items() if text.endswith(GOOD))
+
+
+@pytest.mark.parametrize("bad", MARKED)
+def test_a_user_s_own_file_with_such_a_mark_is_refused_before_a_run_begins(tmp_path, bad):
+    with pytest.raises(InputError, match="kbs:") as caught:
+        started(tmp_path, kernel=UNREADABLE[bad])
+    assert caught.value.where == f"{tmp_path / 'kernel.py'}:1"
+    assert caught.value.remedy
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("bad", MARKED)
+def test_a_proposed_kernel_with_such_a_mark_is_dropped_with_that_reason(tmp_path, bad):
+    with started(tmp_path, iterations=1, slots=1, retries=1) as run:
+        state = went(run, UNREADABLE[bad])
+        assert state["versions"][1]["status"] == "failed"
+        assert "kbs:" in (run.root / "v1/analysis.md").read_text()
 
 
 def test_nothing_but_bad_candidates_is_a_failed_version(tmp_path):

@@ -31,6 +31,24 @@ REFUSED = [
     ("triton", "# kbs:tunable 1, 2\n\nX = 3\n", 1, "no literal value"),
     ("triton", "X = 3 # kbs:tunable 3, 4\ndef f():\n  X = 4 # kbs:tunable 3, 4\n", 3, "twice"),
     ("triton", "def broken(:\n", 1, "not valid Python"),
+    ("triton", "X = 1  # kbs:tunable 1, x,\n", 1, "may not be 'x'"),
+    ("triton", "X = 1  # kbs:tunable a, b\n", 1, "may not be 'a'"),
+    ("triton", "X = 1  # kbs:tunable 2, 4\n", 1, "which its list lacks: 2, 4"),
+    ("triton", "\n# kbs:tunable 2, 4\nX = 1\n", 2, "which its list lacks"),
+    ("triton", "X = 1  # kbs:tunable 1, 1, 1\n", 1, "lists 1 twice"),
+    ("triton", "X = 2.0  # kbs:tunable 2.0, 2, 3\n", 1, "lists 2 twice"),
+    ("triton", "X = 1  # kbs:tunable NOPE: 1, 2\n", 1, "no literal value of NOPE"),
+    ("triton", "X = 1  # kbs:tunable X:\n", 1, "lists no values"),
+    ("triton", "X = True  # kbs:method\n", 1, "no method id: ''"),
+    ("triton", "X = True  # kbs:method NOPE: tma_load\n", 1, "no literal value of NOPE"),
+    ("cuda-cpp", "constexpr int X = 1; // kbs:tunable 1, x,\n", 1, "may not be 'x'"),
+    ("cuda-cpp", "constexpr int X = 1; // kbs:tunable a, b\n", 1, "may not be 'a'"),
+    ("cuda-cpp", "constexpr int X = 1; // kbs:tunable 2, 4\n", 1, "which its list lacks: 2, 4"),
+    ("cuda-cpp", "#define X 1 // kbs:tunable 1, 1, 1\n", 1, "lists 1 twice"),
+    ("cuda-cpp", "#define X 1 /* kbs:tunable 1, 1 */\n", 1, "lists 1 twice"),
+    ("cuda-cpp", "#define X 1 // kbs:tunable NOPE: 1, 2\n", 1, "no literal value of NOPE"),
+    ("cuda-cpp", "#define X 1 // kbs:tunable\n", 1, "lists no values"),
+    ("cuda-cpp", "#define X 1 // kbs:method\n", 1, "no method id: ''"),
     ("cuda-cpp", "int a = 1, b = 2; // kbs:tunable 1, 2\n", 1, "could mean a, b"),
     ("cuda-cpp", "#define PAD 2 // kbs:method smem_padding\n", 1, "not on or off"),
     ("cuda-cpp", "float x = y; // kbs:tunable 1.0\n", 1, "no literal value"),
@@ -118,6 +136,7 @@ def test_several_constants_of_one_method_are_on_only_together():
     assert read_marks(text, "triton").methods() == {"tma_load": False}
 
 
-def test_a_value_outside_its_own_list_is_kept_in_it():
-    (tunable,) = read_marks("X = 3  # kbs:tunable 1, 2\n", "triton").tunables
-    assert tunable.values == (3, 1, 2)
+def test_a_method_that_no_wiki_knows_is_a_switch_all_the_same():
+    assert read_marks("X = True  # kbs:method my_own_idea\n", "triton").methods() == {
+        "my_own_idea": True
+    }

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from kbs_backends.variants.autotune import pin_autotune
-from kbs_backends.variants.records import MarkError, Marks, Switch, Tunable, Value
+from kbs_backends.variants.records import (
+    MarkError,
+    Marks,
+    Switch,
+    Tunable,
+    UnreadableSourceError,
+    Value,
+)
 from kbs_backends.variants.write import read_marks, write_variant
 
 __all__ = [
@@ -11,6 +18,7 @@ __all__ = [
     "Marks",
     "Switch",
     "Tunable",
+    "UnreadableSourceError",
     "Value",
     "pin_autotune",
     "read_marks",

@@ -12,7 +12,7 @@ import msgspec
 from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper, ParentNodeProvider
 
 from kbs_backends.variants.literals import read_python
-from kbs_backends.variants.records import Binding, Comment, Form, MarkError
+from kbs_backends.variants.records import Binding, Comment, Form, UnreadableSourceError
 
 _BLANK = cst.Module([])
 _NEWLINE = re.compile(rb"\r\n?|\n")
@@ -25,12 +25,12 @@ class Tree:
         """Parse ``text``.
 
         Raises:
-            MarkError: ``text`` is not Python, with the line at which it stops being so.
+            UnreadableSourceError: ``text`` is not Python, with the line at which it stops being so.
         """
         try:
             module = cst.parse_module(text)
         except cst.ParserSyntaxError as problem:
-            raise MarkError(
+            raise UnreadableSourceError(
                 f"not valid Python: {problem.message}",
                 where=f"{where}:{problem.raw_line}",
                 remedy="correct the source",

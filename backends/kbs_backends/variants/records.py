@@ -20,6 +20,10 @@ class MarkError(InputError):
     """A mark that cannot be understood, or a value that a mark does not permit."""
 
 
+class UnreadableSourceError(MarkError):
+    """A source that is not of its language, or of a language without marks."""
+
+
 class Tunable(msgspec.Struct, frozen=True, kw_only=True):
     """A constant of the source that may be set to other values."""
 

@@ -8,7 +8,7 @@ import msgspec
 
 from kbs_backends.variants.autotune import Autotuned, config_spans, find_autotuned
 from kbs_backends.variants.inferred import infer
-from kbs_backends.variants.records import MarkError
+from kbs_backends.variants.records import UnreadableSourceError
 from kbs_backends.variants.sites import Sites, TunableSite, find_marked
 from kbs_engine.vocabulary import Language
 
@@ -35,7 +35,7 @@ def scan(text: str, language: Language, where: str) -> Scanned:
         return _scan_python(text, where)
     if language in C_LIKE:
         return _scan_c(text, where)
-    raise MarkError(
+    raise UnreadableSourceError(
         f"no marks can be read in a source of language {language}",
         where=where,
         remedy="name its language: triton, cute-dsl, flydsl, cuda-cpp, cutlass or hip",

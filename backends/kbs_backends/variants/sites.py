@@ -102,10 +102,23 @@ def _tunable(mark: Mark, binding: Binding, where: str) -> TunableSite:
                 where=f"{where}:{binding.line}",
                 remedy="list values of the type that the constant has",
             )
-    values = tuple(dict.fromkeys(mark.values))
-    if binding.value not in values:
-        values = (binding.value, *values)
-    tunable = Tunable(name=binding.name, line=binding.line, current=binding.value, values=values)
+    listed = ", ".join(map(str, mark.values))
+    repeated = [value for at, value in enumerate(mark.values) if value in mark.values[:at]]
+    if repeated:
+        raise MarkError(
+            f"kbs:tunable {binding.name} lists {repeated[0]!r} twice",
+            where=f"{where}:{mark.line}",
+            remedy="list every value once",
+        )
+    if binding.value not in mark.values:
+        raise MarkError(
+            f"kbs:tunable {binding.name} is {binding.value!r}, which its list lacks: {listed}",
+            where=f"{where}:{mark.line}",
+            remedy=f"write its own value too: kbs:tunable {binding.value}, {listed}",
+        )
+    tunable = Tunable(
+        name=binding.name, line=binding.line, current=binding.value, values=mark.values
+    )
     return TunableSite(tunable=tunable, places=(binding,))
 
 
