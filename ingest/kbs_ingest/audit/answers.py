@@ -86,6 +86,14 @@ def reference(page: Page, lines: range | None, anchor: Anchor) -> Verdict:
     return Verdict(verdict="ok", detail="names a place, no value to compare")
 
 
+def another(value: Quantity) -> Verdict:
+    """The answer on a number that the page states, under a sign, comparison or negation."""
+    return Verdict(
+        verdict="wrong_value",
+        detail=f"the page states {value.text}, which {value.twist!r} before it makes another value",
+    )
+
+
 def first(facts: Iterable[Fact], lines: range | None, claim: Claim) -> Fact | None:
     """The first used row on the cited lines that carries the statement."""
     return next(

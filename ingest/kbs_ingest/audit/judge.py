@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from kbs_ingest.audit.answers import (
+    another,
     basis_note,
     by_value,
     closest_topic,
@@ -67,7 +68,9 @@ class Judge:
             return Verdict(verdict="wrong_chip", detail=conflict)
         if lines is None and citation.anchor == Anchor():
             return Verdict(verdict="missing", detail=no_place(page, citation.anchor))
-        return self._compare(citation, citation.value, page, lines, readings)
+        found = self._compare(citation, citation.value, page, lines, readings)
+        twisted = found.verdict == "ok" and citation.value.twist
+        return another(citation.value) if twisted else found
 
     def _lacking(self, citation: Citation) -> Verdict:
         """Whether the wiki still lacks what the statement says it lacks."""

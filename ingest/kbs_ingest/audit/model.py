@@ -28,6 +28,10 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     """Number and unit as they stand in the text."""
 
+    twist: str = ""
+    """What stands before the number and makes it another statement: a sign, a comparison or a
+    negation."""
+
     @property
     def is_unknown(self) -> bool:
         """Whether the text says that the wiki lacks the value."""

@@ -9,6 +9,7 @@ import msgspec
 
 from kbs_ingest.audit.containers import Piece, pieces
 from kbs_ingest.audit.model import Anchor, Citation, Quantity
+from kbs_ingest.audit.twists import no_number, twisted
 from kbs_ingest.audit.values import NUMBER, UNIT, parse_quantity
 
 _ROOT = r"(?:<gpu-wiki>|&lt;gpu-wiki&gt;|\[gpu-wiki\]|(?:[\w.~/-]{0,200}/)?(?<![\w-])gpu-wiki)"
@@ -139,6 +140,12 @@ def _statement(piece: Piece, segment: str, at: int) -> tuple[tuple[str, ...], Qu
 
 
 def _split(segment: str) -> tuple[str, Quantity | None]:
+    """Label and value; the value with what stands before its number and twists it."""
+    label, value = _apart(segment)
+    return label, twisted(value, segment) if value is not None else None
+
+
+def _apart(segment: str) -> tuple[str, Quantity | None]:
     head, colon, tail = segment.rpartition(":")
     if not colon:
         head, colon, tail = segment.rpartition("=")
@@ -147,7 +154,9 @@ def _split(segment: str) -> tuple[str, Quantity | None]:
     numbers = list(_LAST_VALUE.finditer(segment))
     if numbers:
         last = numbers[-1]
-        return segment[: last.start()], parse_quantity(last[0])
+        return segment[: last.start()], parse_quantity(last[0]) or no_number(last[0])
+    if colon and (value := no_number(tail)):
+        return head, value
     if value := parse_quantity(segment):
         return "", value if value.number is not None else None
     words = segment.rsplit(None, 1)
@@ -157,8 +166,7 @@ def _split(segment: str) -> tuple[str, Quantity | None]:
 
 
 def _in_table(piece: Piece, segment: str, at: int) -> tuple[tuple[str, ...], Quantity | None]:
-    cells = [_plain(cell) for cell in segment.split("|")]
-    cells = [cell for cell in cells if cell]
+    cells = [cell for cell in map(_unmarked, segment.split("|")) if cell]
     if not cells:
         return (), None
     label, value = _split(cells[-1])
@@ -171,8 +179,8 @@ def _in_table(piece: Piece, segment: str, at: int) -> tuple[tuple[str, ...], Qua
             value = parse_quantity(text)
             if value is not None and value.number is not None:
                 rest = " ".join(cells[:start])
-                return (*_labels(rest), *_context(piece, at, rest)), value
-    word = parse_quantity(cells[-1])
+                return (*_labels(rest), *_context(piece, at, rest)), twisted(value, text)
+    word = parse_quantity(cells[-1]) or no_number(cells[-1])
     if word is not None and len(cells) > 1:
         return _labels(" ".join(cells[:-1])), word
     return (" ".join(cells),), None
@@ -200,5 +208,9 @@ def _labels(label: str) -> tuple[str, ...]:
 
 
 def _plain(text: str) -> str:
-    text = _BULLET.sub("", text)
+    return _unmarked(_BULLET.sub("", text))
+
+
+def _unmarked(text: str) -> str:
+    """Without marks of emphasis; a sign in front is kept."""
     return text.replace("*", "").replace("`", "").replace("\\|", "|").strip(" \t\"'|:_([")
