@@ -25,7 +25,7 @@ from kbs_engine.loop.racing import race
 from kbs_engine.loop.screening import Branch, Screened, screen
 from kbs_engine.results import Checked, Compiled, read
 from kbs_engine.run.benches import build_bench, claims_judged
-from kbs_engine.run.records import Bench, Feedback, FrontierEntry, Static
+from kbs_engine.run.records import Bench, Feedback, Static
 
 REFILLS = 3
 """How often branches that the screen dropped are replaced by the next assignments."""
@@ -291,25 +291,3 @@ def _stderr(branch: Tried) -> str:
         return f"could not be written: {branch.fault}\n"
     parts = [result.stderr for result in (branch.compile_result, branch.check) if result]
     return "\n".join(part for part in (*parts, branch.fault) if part) + "\n"
-
-
-def frontier_of(number: int, explored: Explored, champion: Tried | None) -> list[FrontierEntry]:
-    """Every branch but the champion, with why it lost."""
-    rows = []
-    for branch in explored.branches:
-        if branch is champion or branch.source is None:
-            continue
-        reason = branch.fault
-        if not reason and champion and champion.median_ns and branch.median_ns:
-            reason = f"slower by {branch.median_ns / champion.median_ns - 1:.1%}"
-        rows.append(
-            FrontierEntry(
-                version=number,
-                branch=branch.name,
-                sha256=branch.source.sha256,
-                median_ns=branch.median_ns,
-                tunables=branch.tunables,
-                reason=reason or "lost the race",
-            )
-        )
-    return rows

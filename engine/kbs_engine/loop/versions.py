@@ -11,9 +11,9 @@ from kbs_engine.loop.exploring import (
     Explored,
     Tried,
     explore,
-    frontier_of,
 )
 from kbs_engine.loop.failing import fail
+from kbs_engine.loop.frontier import frontier_of
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import (
     against,
