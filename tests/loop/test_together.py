@@ -242,6 +242,9 @@ def test_the_next_version_races_without_what_was_found_harmful(tmp_path):
         assert state.version(2).methods == ()
         assert state.version(2).median_ns < state.version(1).median_ns
         assert check_version(run, 2, True, Inspectors()) == ()
+        hypothesis = (run.root / "v1/hypothesis.txt").read_text()
+        assert f"- v1 without {harmful}, which its ablation found 1." in hypothesis
+        assert f"- race v1 without {harmful}" in (run.root / "v1/plan.md").read_text()
         second = run.read(run.version(2).attribution, AttributionFile)
         assert second.note.startswith(f"v1 without {harmful}, which its ablation found 1.")
 

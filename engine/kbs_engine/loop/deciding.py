@@ -167,7 +167,7 @@ def decide(ledger: Ledger, number: int) -> Steps:
         ledger.planned.add(number)
         note = plan_note(number, base, advice, plan, budget)
         yield put(f"{folder}/plan.md", plan_text(note))
-        hypothesis = hypothesis_note(number, base, advice, plan)
+        hypothesis = hypothesis_note(number, base, advice, plan, again=ledger.remeasure)
         yield put(f"{folder}/hypothesis.txt", hypothesis_text(hypothesis))
         yield put(f"{folder}/request.json", request_note(ledger, number, decision))
     told = ", ".join(row.method for row in plan.methods) or (stop.reason if stop else "nothing")

@@ -62,6 +62,7 @@ def plan_note(number: int, base: Facts, advice: Advice, plan: Plan, budget: Budg
     ]
     facts += [f"{row.axis}: {row.slots} slots, {row.why}" for row in budget.axes]
     actions = [f"{row.method}: {row.change}" for row in plan.methods]
+    actions += [] if base.faster is None else [f"race {base.faster.note}"]
     actions += [f"not {row.method}: {row.reason}" for row in plan.skipped]
     return PlanNote(
         version=number,
@@ -89,10 +90,18 @@ def plan_note(number: int, base: Facts, advice: Advice, plan: Plan, budget: Budg
     )
 
 
-def hypothesis_note(number: int, base: Facts, advice: Advice, plan: Plan) -> Hypothesis:
-    """hypothesis.txt: the next change and how it will be judged."""
-    if not plan.methods:
+def hypothesis_note(
+    number: int, base: Facts, advice: Advice, plan: Plan, *, again: bool
+) -> Hypothesis:
+    """hypothesis.txt: the next change and how it will be judged.
+
+    ``again``: there is none, the best version is measured under other constraints.
+    """
+    if again:
         return _again(number, base, advice)
+    without = () if base.faster is None else (base.faster.note,)
+    if not plan.methods:
+        return _without(number, base, advice, without)
     citations = [
         line for row in advice.ranked if row.method in _ids(plan) for line in row.citations
     ]
@@ -100,7 +109,10 @@ def hypothesis_note(number: int, base: Facts, advice: Advice, plan: Plan) -> Hyp
         version=number,
         current_evidence=tuple(f"{row.method}: {row.evidence}" for row in plan.methods),
         decision_link=f"ranked by score under the budget of v{number}'s roofline.json",
-        change=tuple(f"{row.method}: {row.change}" for row in plan.methods),
+        change=(
+            *(f"{row.method}: {row.change}" for row in plan.methods),
+            *(f"beside it {told}" for told in without),
+        ),
         rationale=f"the methods return most of the time that v{base.number} loses",
         expected=tuple(
             f"{name} {way}" for row in plan.methods for name, way in row.expected.items()
@@ -113,6 +125,21 @@ def hypothesis_note(number: int, base: Facts, advice: Advice, plan: Plan) -> Hyp
             "interval is slower beyond the noise threshold; where the version is faster without "
             "one, it races without it in the next version"
         ),
+    )
+
+
+def _without(number: int, base: Facts, advice: Advice, without: tuple[str, ...]) -> Hypothesis:
+    """No method is left to add, and one to take away."""
+    return Hypothesis(
+        version=number,
+        current_evidence=without,
+        decision_link=f"the ablation of v{base.number} timed it beside v{base.number}",
+        change=without or ("none",),
+        rationale="what its own ablation found harmful is left out",
+        expected=("time: as in that timing",),
+        risk="it was checked and timed as a variant; it is checked and timed again",
+        evidence_used=tuple(row.citation for row in advice.evidence.selected) or ("README.md",),
+        decision_rule="kept when correct and faster",
     )
 
 
