@@ -59,9 +59,11 @@ def replicate(
         tell: is told each step.
 
     Raises:
+        InputError: It names another chip than the one it was measured on.
         MeasurementError: A job could not be carried out; nothing is claimed.
     """
     manifest = capsule.manifest
+    _require_chip(manifest, lore)
     for content in capsule.files.values():
         blobs.put(content)
     tell("probing the machine")
@@ -80,6 +82,22 @@ def replicate(
         if arm.reason is not None:
             return found.failed(name, arm.reason, arm.detail)
     return found.measured(compare(timed, 0, 1, noise=manifest.claim.noise))
+
+
+def _require_chip(manifest: Capsule, lore: Lore) -> None:
+    """Refuse a chip or arch that is not that of the GPU, where the wiki knows the GPU."""
+    known = lore.chip(manifest.gpu) if manifest.gpu else None
+    if known is None:
+        return
+    for name, stated, real in (
+        ("chip", manifest.chip, known.id),
+        ("architecture", manifest.arch.rstrip("af"), known.arch.rstrip("af")),
+    ):
+        if stated and stated != real:
+            raise InputError(
+                f"its parts do not agree: {manifest.gpu} is of {name} {real}, not {stated}",
+                remedy="pack it again with `kbs capsule RUN`",
+            )
 
 
 def _timing(manifest: Capsule) -> Time:

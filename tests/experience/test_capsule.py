@@ -27,6 +27,7 @@ from kbs_engine.results import ArmTimes, Checked, Machine, Round, Timed
 from kbs_engine.run import RunFolder
 from kbs_engine.run.benches import build_bench
 from kbs_engine.run.files import as_json
+from kbs_engine.run.judged import MethodsFile, VersionMethod
 from kbs_engine.run.measured import Bench
 from kbs_engine.run.records import with_version
 from kbs_ingest.experience import Lore
@@ -57,7 +58,7 @@ class FakeDevice:
         future = Future()
         kind = type(job).__name__.lower()
         value = msgspec.to_builtins(getattr(self, kind)(job))
-        made = Provenance(versions={"triton": "3.9"})
+        made = Provenance(versions={"triton": "3.9"}, gpu="Some GPU")
         future.set_result(Result(job_key=job.key, kind=kind, value=value, provenance=made))
         return future
 
@@ -86,11 +87,11 @@ TASK = Task(reference_sha256=sha("ref.py"), dims={"n": 64})
 TIMING = TimingSettings(trials=11)
 
 
-def bench_of(champion, v0, task=TASK, timing=TIMING):
+def bench_of(champion, v0, task=TASK, timing=TIMING, rounds=10):
     """bench.json of a champion twice as fast as v0, from the answers of the device above."""
     device = FakeDevice()
     device.times = {champion.sha256: 100.0, v0.sha256: 200.0}
-    check = device.submit(Check(source=champion, task=task)).result()
+    check = device.submit(Check(source=champion, task=task, rounds=rounds)).result()
     time = device.submit(Time(arms=(champion, v0), task=task, settings=timing)).result()
     return build_bench(version=2, name="champion", source_sha256=champion.sha256, checks=[check],
                        blocks=[time], settings=timing, noise=0.02)  # fmt: skip
@@ -103,11 +104,17 @@ def claim_of(bench):
 
 BENCH = bench_of(source("v2/kernel.py"), source("v0/kernel.py"))
 FILES["v2/bench.json"] = as_json(BENCH)
+HELD = MethodsFile(
+    version=2,
+    methods=(VersionMethod(method="smem_padding", axis="memory", rank=1, trigger_strength=0.5),),
+)
+FILES["v2/methods.json"] = as_json(HELD)
 CLAIM = claim_of(BENCH)
 CAPSULE = Capsule(
     run="r1", version=2, language="triton", kernel="softmax", chip="h100_sxm", arch="sm_90a",
-    task=TASK, timing=TIMING, v0=source("v0/kernel.py"), champion=source("v2/kernel.py"),
-    claim=CLAIM, targets=("t" * 64,), files={name: sha(name) for name in FILES},
+    gpu="Some GPU", methods=("smem_padding",), task=TASK, timing=TIMING,
+    v0=source("v0/kernel.py"), champion=source("v2/kernel.py"), claim=CLAIM,
+    targets=("t" * 64,), files={name: sha(name) for name in FILES},
 )  # fmt: skip
 
 
@@ -306,9 +313,18 @@ def test_nothing_that_was_edited_is_packed(run, tmp_path, tamper, told):
     assert not (tmp_path / "c.zip").exists()
 
 
-def _repacked(files=(), **fields):
+def _claim(**fields):
+    return msgspec.structs.replace(CLAIM, **fields)
+
+
+def _task(**fields):
+    return msgspec.structs.replace(TASK, **fields)
+
+
+def _repacked(files=(), left_out=(), **fields):
     """The capsule with other content, hashes of the manifest included."""
     held = {**FILES, **dict(files)}
+    held = {name: data for name, data in held.items() if name not in left_out}
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in held.items()}
     return pack(msgspec.structs.replace(CAPSULE, files=hashes, **fields), held)
 
@@ -331,6 +347,21 @@ OTHER = msgspec.structs.replace(CAPSULE.champion, sha256=hashlib.sha256(b"# v3\n
         (lambda: _repacked({"v2/bench.json": as_json(
             msgspec.structs.replace(BENCH, blocks=()))}), "never timed"),
         (lambda: _repacked(version=3), "v3 is another file"),
+        (lambda: _repacked(claim=_claim(v0_ns=1e12)), "a time of v0 of 1e+12; its samples give 2"),
+        (lambda: _repacked(claim=_claim(champion_ns=1.0)), "a time of the champion of 1;"),
+        (lambda: _repacked(claim=_claim(noise=0.5)), "at a noise of 0.02, not 0.5"),
+        (lambda: _repacked(task=_task(dims={"n": 65})), "checked on another task"),
+        (lambda: _repacked(task=_task(atol=9.0)), "checked on another task"),
+        (lambda: _repacked(task=_task(permitted=("tf32",))), "checked on another task"),
+        (lambda: _repacked(check_rounds=1), "checked on another task"),
+        (lambda: _repacked(process_pairs=1), "timed in 3 process pairs, not 1"),
+        (lambda: _repacked(process_pairs=30), "timed in 3 process pairs, not 30"),
+        (lambda: _repacked(language="cuda-cpp"), "of another language"),
+        (lambda: _repacked(gpu="Best GPU"), "measured on Some GPU, not on Best GPU"),
+        (lambda: _repacked(methods=("tensor_core_mma",)), "other methods than v2/methods.json"),
+        (lambda: _repacked(methods=()), "other methods than v2/methods.json"),
+        (lambda: _repacked({"v2/methods.json": b"{}"}), "methods.json cannot be read"),
+        (lambda: _repacked(left_out=("v2/methods.json",)), "methods.json is missing"),
     ],
 )  # fmt: skip
 def test_a_capsule_whose_parts_do_not_agree_is_not_replicated(tmp_path, data, told):
@@ -340,6 +371,42 @@ def test_a_capsule_whose_parts_do_not_agree_is_not_replicated(tmp_path, data, to
     assert refused.exit_code == 2
     assert "its parts do not agree" in refused.message
     assert told in refused.message
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("noise", -5, "noise is a share of time from 0 to below 1, got -5"),
+        ("noise", 1, "noise is a share"), ("ratio", 0, "ratio of a claim is above zero"),
+        ("low", -1, "low of a claim"), ("v0_ns", -3, "v0_ns of a claim is above zero, got -3"),
+    ],
+)  # fmt: skip
+def test_a_claim_that_nothing_could_measure_is_told_in_words(field, value, told):
+    def change(name, content):
+        if name != MANIFEST:
+            return content
+        manifest = json.loads(content)
+        manifest["claim"][field] = value
+        return json.dumps(manifest)
+
+    with pytest.raises(InputError, match=told):
+        unpack(_edited(change), "x")
+
+
+def test_a_chip_that_its_gpu_is_not_is_refused(tmp_path, wiki):
+    lore = Lore.of_wiki(wiki)
+    name = "NVIDIA H100 80GB HBM3"
+    bench = msgspec.json.decode(FILES["v2/bench.json"])
+    for row in (*bench["blocks"], *bench["checks"]):
+        row["provenance"]["gpu"] = name
+    for stated in ("h100_sxm", "h20", "b200"):
+        data = _repacked({"v2/bench.json": json.dumps(bench).encode()}, chip=stated, gpu=name)
+        opened, blobs = unpack(data, "x"), BlobStore(tmp_path / stated)
+        if stated == "h100_sxm":
+            assert replicate(opened, FakeDevice(), blobs, lore=lore).verdict == "replicated"
+        else:
+            with pytest.raises(InputError, match="is of chip h100_sxm"):
+                replicate(opened, FakeDevice(), blobs, lore=lore)
 
 
 def test_a_run_that_found_nothing_faster_has_no_claim(tmp_path):
@@ -377,14 +444,16 @@ def test_a_host_measures_a_capsule_and_what_it_says_counts_for_nothing(kbs, home
         SourceRef(sha256=shas[name], language="triton", name="kernel.py")
         for name in ("v0/kernel.py", "v1/kernel.py")
     )
+    files["v1/methods.json"] = as_json(msgspec.structs.replace(HELD, version=1))
+    shas["v1/methods.json"] = hashlib.sha256(files["v1/methods.json"]).hexdigest()
     task = Task(reference_sha256=shas["ref.py"], dims={"n": 4096}, setup=v0)
     timing = TimingSettings(method="host_time", trials=8, warmup_ms=1.0)
-    bench = msgspec.structs.replace(bench_of(champion, v0, task, timing), version=1)
+    bench = msgspec.structs.replace(bench_of(champion, v0, task, timing, rounds=5), version=1)
     files["v1/bench.json"] = as_json(bench)
     shas["v1/bench.json"] = hashlib.sha256(files["v1/bench.json"]).hexdigest()
     manifest = msgspec.structs.replace(
         CAPSULE, files=shas, version=1, v0=v0, champion=champion, check_rounds=5,
-        process_pairs=1, task=task, timing=timing, claim=claim_of(bench),
+        task=task, timing=timing, claim=claim_of(bench),
     )  # fmt: skip
     path = tmp_path / "claim.zip"
     path.write_bytes(pack(manifest, files))

@@ -82,11 +82,17 @@ class Builder:
             outputs=s.outputs,
             ptr_size=s.ptr_size,
             permitted=s.permitted,
+            setup=self.ref(self.sources[0]),
         )
 
     def ref(self, text: str) -> SourceRef:
         self.run.blobs.put(text)
-        return SourceRef(sha256=sha256_of(text), language="triton", name="kernel.py")
+        return SourceRef(
+            sha256=sha256_of(text),
+            language="triton",
+            name="kernel.py",
+            switches={"vectorized_access": text != self.sources[0]},
+        )
 
     def done(self, job, make, **options):
         self.run.job_started(job)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import zipfile
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -37,6 +38,15 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     v0_ns: float | None = None
     champion_ns: float | None = None
     noise: float = 0.02
+
+    def __post_init__(self) -> None:
+        """Times and their ratios are above zero; the noise is a share of time."""
+        for name in ("ratio", "low", "high", "v0_ns", "champion_ns"):
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0):
+                raise ValueError(f"{name} of a claim is above zero, got {value:g}")
+        if not 0.0 <= self.noise < 1.0:
+            raise ValueError(f"noise is a share of time from 0 to below 1, got {self.noise:g}")
 
 
 class Capsule(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from kbs_engine.errors import RefusedError
-from kbs_engine.experience.agreement import bench_name
+from kbs_engine.experience.agreement import bench_name, disagreement, methods_name
 from kbs_engine.experience.capsule import Capsule, Claim
 from kbs_engine.gate import check_evidence
 from kbs_engine.jobs import SourceRef, Task
@@ -44,6 +44,7 @@ def capsule_of_run(
         f"v0/kernel{suffix}": read_bytes(run.kernel_path(0)),
         f"v{entry.version}/kernel{suffix}": read_bytes(run.kernel_path(entry.version)),
         bench_name(entry.version): read_bytes(run.version(entry.version).bench),
+        methods_name(entry.version): read_bytes(run.version(entry.version).methods),
     }
     v0 = _source(run, state, 0, files[f"v0/kernel{suffix}"])
     manifest = Capsule(
@@ -61,11 +62,18 @@ def capsule_of_run(
         check_rounds=state.settings.check_rounds,
         v0=v0,
         champion=_source(run, state, entry.version, files[f"v{entry.version}/kernel{suffix}"]),
-        claim=_claim(state, entry),
+        claim=_claim(run, state, entry, v0),
         methods=_methods(run, entry),
         targets=tuple(sorted(targets)),
         files={name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
     )
+    fault = disagreement(manifest, files)
+    if fault:
+        raise RefusedError(
+            f"what the run measured of its best version does not fit its settings: {fault}",
+            where=str(run.root),
+            remedy="measure it under the settings of now: `kbs loop resume`, then pack again",
+        )
     return manifest, files
 
 
@@ -114,13 +122,14 @@ def _source(run: RunFolder, state: State, number: int, data: bytes) -> SourceRef
     )
 
 
-def _claim(state: State, entry: VersionEntry) -> Claim:
-    v0 = state.version(0)
+def _claim(run: RunFolder, state: State, entry: VersionEntry, v0: SourceRef) -> Claim:
+    """What the run says of its champion; the time of v0 is the one that it was compared with."""
+    beside = run.read(run.version(entry.version).bench, Bench).arm(v0.sha256)
     claim = {
         "ratio": entry.speedup_v0,
         "low": entry.speedup_v0_low,
         "high": entry.speedup_v0_high,
-        "v0_ns": v0.median_ns if v0 else None,
+        "v0_ns": beside.median_ns if beside else None,
         "champion_ns": entry.median_ns,
         "noise": state.settings.noise,
     }
