@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -29,6 +30,9 @@ OLDER_VERDICTS = {
     "incorrect": "implementation_failed",
 }
 """Words of the older logs for what came of a change."""
+
+_ROUNDED = 0.02
+"""Relative difference of two times that digits left out may make."""
 
 NO_VERDICTS = "new records need a verdict on correctness and one on integrity"
 GIVE_VERDICTS = (
@@ -156,15 +160,26 @@ def _chip(name: str, arch: str | None, lore: Lore) -> dict[str, str]:
 
 
 def _times(given: dict[str, Any]) -> dict[str, float]:
-    """Gain from the two times, else from a speed-up; the three must not contradict."""
+    """Gain as told, else from the two times, else from a speed-up; they must not contradict."""
     before, after = given.get("before_ns"), given.get("after_ns")
-    speedup = given.pop("speedup", None)
-    if "gain" in given or (speedup is None and (before is None or after is None)):
+    told: dict[str, float] = {}
+    if "gain" in given:
+        told["--gain"] = given["gain"]
+    if before is not None and after is not None:
+        told["--before-ns and --after-ns"] = 1 - after / before
+    if "speedup" in given:
+        told["--speedup"] = 1 - 1 / given.pop("speedup")
+    if not told:
         return {}
-    factor = before / after if before is not None and after is not None else speedup
-    if factor is None or factor <= 0:
-        raise UsageError(f"--speedup {speedup} is no factor", remedy="write it as 1.25")
-    return {"gain": 1 - 1 / factor}
+    (first, gain), *others = told.items()
+    for name, other in others:
+        if not math.isclose(1 - gain, 1 - other, rel_tol=_ROUNDED):
+            raise UsageError(
+                f"{first} and {name} contradict each other: gains of {gain:.3g} and {other:.3g}",
+                remedy="give one of them; the gain is 1 - after / before, the speed-up before / "
+                "after",
+            )
+    return {"gain": gain}
 
 
 def _hash(path: Path) -> str:

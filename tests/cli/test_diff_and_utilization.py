@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -109,6 +110,13 @@ def test_utilization_of_the_tuned_gemm(kbs_here):
     assert row["tail"]["rounds"] == 4
     assert row["tile"]["kernel_ns"] == pytest.approx(143_258, rel=1e-3)
     assert row["tile"]["share"] == pytest.approx(0.755, abs=1e-3)
+
+
+def test_the_call_that_the_docs_print_is_one(kbs_here):
+    text = (ROOT / "docs/cli.md").read_text()
+    printed = re.search(r"`kbs (utilization [^`]*)`", text)[1]
+    ran = kbs_here(*printed.replace("GPU", "h100_sxm").replace(" N", " 64").split())
+    assert ran.code == 0, ran.err
 
 
 def test_utilization_cites_every_limit(kbs_here):

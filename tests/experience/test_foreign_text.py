@@ -102,6 +102,32 @@ def test_what_is_no_day_that_has_come_is_refused_wherever_a_day_is_told(tmp_path
     assert not list(tmp_path.rglob("*.jsonl"))
 
 
+@pytest.mark.parametrize(
+    ("told", "taken"),
+    [
+        (("--speedup", "1.5", "--gain", "0.9"), None),
+        (("--before-ns", "100", "--after-ns", "50", "--gain", "0.1"), None),
+        (("--before-ns", "100", "--after-ns", "50", "--speedup", "4"), None),
+        (("--speedup", "1.25", "--gain", "0.2"), 0.2),
+        (("--before-ns", "3000", "--after-ns", "2000", "--speedup", "1.5"), 1 / 3),
+        (("--before-ns", "3000", "--after-ns", "2000", "--gain", "0.33"), 0.33),
+    ],
+)
+def test_what_is_told_twice_must_not_contradict(tmp_path, told, taken):
+    words = ["--home", str(tmp_path), "--json", "experience", "add", "--method", "split_k",
+             "--kernel", "gemm", "--language", "triton", "--chip", "h100_sxm", "--verdict",
+             "effective", "--correct", "--integrity", *told]  # fmt: skip
+    ran = CliRunner().invoke(cli, words)
+    if taken is None:
+        assert isinstance(ran.exception, UsageError), ran.output
+        assert "contradict" in ran.exception.message
+        assert not list(tmp_path.rglob("*.jsonl"))
+    else:
+        assert ran.exit_code == 0, ran.output
+        (log,) = tmp_path.rglob("*.jsonl")
+        assert json.loads(log.read_text())["record"]["gain"] == pytest.approx(taken)
+
+
 def test_tomorrow_is_a_day_somewhere_and_the_day_after_is_not():
     assert malformed(outcome(date=(today() + timedelta(days=1)).isoformat())) is None
     assert malformed(outcome(date=(today() + timedelta(days=2)).isoformat())) is not None
