@@ -15,7 +15,6 @@ GEMM = KERNELS / "gemm/kernel_triton.py"
 SMALL = ("--ref", KERNELS / "gemm/ref.py", "--M=256", "--dims", "N=256,K=256")
 
 
-@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("arch", "confirmed"), [("sm_90", "wgmma"), ("sm_100", "tcgen05_mma"), ("gfx942", "mfma")]
 )
@@ -92,3 +91,11 @@ def test_a_source_with_a_fault_is_exit_2_with_its_line(kbs, tmp_path):
     ran = kbs("asm", source, "--arch", "sm_90a", "--json")
     assert ran.code == 2
     assert ran.error["where"] == f"{source}:2"
+
+
+def test_a_target_that_the_compiler_does_not_know_is_named(kbs):
+    reference = KERNELS / "softmax/ref.py"
+    options = ("--ref", reference, "--M=4", "--N=64", "--arch", "sm_999")
+    ran = kbs("asm", KERNELS / "softmax/kernel_triton.py", *options)
+    assert ran.code == 2
+    assert "name a target that the compiler knows" in ran.err

@@ -84,6 +84,10 @@ def compile_apart(
     return Built(compiled=answer.compiled, files=answer.files)
 
 
+_NO_TARGET = "LLVM ERROR: Cannot select"
+"""What LLVM says of instructions that a target does not have, before it ends the process."""
+
+
 def _as_given(where: str, *paths: Path | None) -> str:
     """Paths as the caller wrote them."""
     for path in paths:
@@ -105,10 +109,12 @@ def _ask(request: Request, source: Path, timeout_s: float) -> Answer:
         try:
             return read_message(told.read_bytes(), Answer)
         except (OSError, msgspec.MsgspecError) as problem:
+            remedy = "run the file by itself and read its output"
+            if _NO_TARGET in run.why():
+                remedy = f"name a target that the compiler knows, such as sm_90, for {request.arch}"
             raise MeasurementError(
-                f"the compiling process died: {run.why()}", where=str(source),
-                remedy="run the file by itself and read its output",
-            ) from problem  # fmt: skip
+                f"the compiling process died: {run.why()}", where=str(source), remedy=remedy
+            ) from problem
 
 
 def main(asked: Path, told: Path) -> None:
