@@ -22,6 +22,7 @@ from kbs_backends.device.recording import Writer, read_recording
 from tests.attacks.recording import without_paths
 from tests.gpu import languages, pooled
 from tests.gpu.session import Session
+from tests.unpacking import unpack
 
 FOLDER = Path(__file__).resolve().parent / "recorded"
 ALL_KEPT = {"self_comparison": pooled.self_comparisons, "power": pooled.powers}
@@ -62,8 +63,7 @@ def stored(name: str) -> dict[str, Any]:
 
 def unpacked(folder: Path) -> Path:
     """The kept recording, as a folder that can be replayed."""
-    with tarfile.open(FOLDER / "recording.txz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack(FOLDER / "recording.txz", folder)
     return folder / "recording"
 
 
@@ -104,8 +104,7 @@ def _keep_recording(path: Path) -> None:
         fresh, merged = Path(work) / "new", Path(work) / "recording"
         if (FOLDER / "recording.txz").exists():
             unpacked(Path(work))
-        with tarfile.open(path) as archive:
-            archive.extractall(fresh, filter="data")
+        unpack(path, fresh)
         _append(fresh / "recording", merged)
         with tarfile.open(FOLDER / "recording.txz", "w:xz") as archive:
             archive.add(merged, arcname="recording")

@@ -10,6 +10,8 @@ import sys
 import tarfile
 from pathlib import Path
 
+from tests.unpacking import unpack
+
 STORED = Path(__file__).parent / "recorded_gpu"
 PARTS = ("jobs.jsonl", "asks.jsonl", "blobs", "card.json")
 
@@ -24,8 +26,7 @@ def keep(folder: Path) -> None:
 
 def unpacked(name: str, folder: Path) -> Path:
     """A recording as a folder that ``--device recorded:DIR`` reads."""
-    with tarfile.open(STORED / f"{name}.txz") as archive:
-        archive.extractall(folder, filter="data")
+    unpack(STORED / f"{name}.txz", folder)
     return folder
 
 
