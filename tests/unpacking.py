@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Into ``folder``; with the filter for data where tarfile has it (3.10.12, 3.11.4 and later)."""
+    """Into ``folder``; with the filter for data where tarfile has it (since 3.10.12, 3.11.4)."""
     with tarfile.open(archive) as packed:
         if hasattr(tarfile, "data_filter"):
             packed.extractall(folder, filter="data")
