@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timedelta, timezone
+from functools import lru_cache
 from typing import Final
 
 _DAY: Final = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[T ][\d:.,+\-Z]{1,40})?", re.ASCII)
@@ -18,6 +19,7 @@ def today() -> date:
     return datetime.now(timezone.utc).date()
 
 
+@lru_cache(maxsize=65536)
 def read_day(text: str) -> date | None:
     """The day of ``2026-01-31`` or of a time on it, or None where ``text`` is no such day."""
     match = _DAY.fullmatch(text)

@@ -101,15 +101,18 @@ class Bench:
             self._end_clock()
             self._clock = ClockWorker(self, task)
         self._clocks = True
-        try:
+        with contextlib.ExitStack() as after:
+            after.callback(self._done_with_clock, task)
+            wrong = after.enter_context(contextlib.ExitStack())
+            wrong.callback(self._clock.spoil)
             yield self._clock
-        except BaseException:
-            self._clock.spoil()
-            raise
-        finally:
-            self._clocks = False
-            if self._crowded(task) or not self._clock.serves(task):
-                self._end_clock()
+            wrong.pop_all()
+
+    def _done_with_clock(self, task: LoadedTask) -> None:
+        """Keep it for the next timing, where it serves and has room."""
+        self._clocks = False
+        if self._clock is None or self._crowded(task) or not self._clock.serves(task):
+            self._end_clock()
 
     def _end_clock(self) -> None:
         """The next timing has a new one; one that is being used stays."""

@@ -74,17 +74,21 @@ class Turns:
     def _started(self, start: Callable[[], Future[T]]) -> Future[T]:
         outer: Future[T] = Future()
 
-        def begun() -> None:
-            if not outer.set_running_or_notify_cancel():
-                return
-            try:
-                inner = start()
-            except BaseException as problem:  # noqa: BLE001 - handed to whoever waits
-                outer.set_exception(problem)
-                return
-            inner.add_done_callback(lambda done: _hand_over(done, outer))
+        def begun() -> Future[T] | None:
+            return start() if outer.set_running_or_notify_cancel() else None
 
-        self._put(begun).add_done_callback(lambda done: done.cancelled() and outer.cancel())
+        def chain(put: Future[Future[T] | None]) -> None:
+            if put.cancelled():
+                outer.cancel()
+                return
+            problem = put.exception()
+            inner = None if problem else put.result()
+            if problem is not None:
+                outer.set_exception(problem)
+            elif inner is not None:
+                inner.add_done_callback(lambda done: _hand_over(done, outer))
+
+        self._put(begun).add_done_callback(chain)
         return outer
 
     def when_idle(self, run: Callable[[], object]) -> None:

@@ -233,6 +233,8 @@ def test_the_switch_lets_it_through(arena):
         calls.call()
         calls.change(1)
     calls.settle()
+    assert not calls.arm.standing.unchanged(), "it was seen, and let through"
+    assert len(calls.worker.written) == 4
 
 
 def test_each_output_is_compared_once(arena, monkeypatch):
