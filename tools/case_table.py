@@ -149,24 +149,46 @@ def spent_table(recording: Recording) -> str:
 
 def otherwise_table(recording: Recording) -> str:
     """The same GPU seconds by blind random search and by the policy of triton.autotune."""
-    header = ("Case", "GPU s", "Search", "Tried", "Best", "Champion against it")
-    rows = []
+    header = ("Case", "Search", "Tunables of", "GPU s", "Found after", "Tried", "Best",
+              "Champion against it")  # fmt: skip
+    rows, missing = [], []
     for case in case_studies():
         row = recording.cases.get(case.id)
         found = row.compared if row is not None and _usable(row) else ()
-        rows += [_otherwise(case, one) for one in found] or [
-            [f"`{case.id}`", NOT_RECORDED, "", "", "", ""]
-        ]
-    return table(header, rows)
+        if row is not None and found:
+            rows.append(_our_own(row))
+        rows += [_otherwise(case, one) for one in found]
+        missing += [] if found else [f"`{case.id}`"]
+    told = [table(header, rows)] if rows else []
+    told += [f"{NOT_RECORDED.capitalize()}: {', '.join(missing)}.\n"] if missing else []
+    return "\n".join(told)
+
+
+def _our_own(row: CaseRecord) -> list[str]:
+    return [
+        f"`{row.id}`",
+        "kbs optimize",
+        "",
+        f"{row.gpu_seconds:.1f}",
+        _seconds(row.found_gpu_seconds),
+        str(row.variants),
+        _time(row.best_ns),
+        "",
+    ]
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
 
 
 def _otherwise(case: CaseStudy, one: Searched) -> list[str]:
+    search = [f"`{case.id}`", one.how, one.start]
     if one.skipped:
-        return [f"`{case.id}`", "", one.how, one.skipped, "", ""]
+        return [*search, "", "", one.skipped, "", ""]
     return [
-        f"`{case.id}`",
+        *search,
         f"{one.gpu_seconds:.1f}",
-        one.how,
+        _seconds(one.found_gpu_seconds),
         f"{one.tried} of {one.space}",
         _time(one.best_ns),
         factor(one.champion),

@@ -33,6 +33,7 @@ def collect(
     """
     with RunFolder.open(root) as run:
         view = read_run(run)
+    events = (root / "events.jsonl").read_text(encoding="utf-8").splitlines()
     state = view.state
     env, own = view.env, view.benchmark.own() if view.benchmark else None
     zero = view.benchmark.arm(state.baseline_sha256) if view.benchmark else None
@@ -61,6 +62,7 @@ def collect(
         over_vendor=factors.get(BASELINES[case.vendor.arm]),
         roof_ns=line.model_cited_ns if line else None,
         gpu_seconds=state.gpu_seconds_used,
+        found_gpu_seconds=found_after(events, state.best_version),
         gpu_seconds_allowed=state.settings.gpu_seconds,
         samples=sum(one.samples for one in searches),
         variants=sum(row.proposed for one in searches for row in one.rounds),
@@ -77,6 +79,16 @@ def collect(
         **{**factors, **rest},
     )
     return record, root / f"v{state.best_version}" / state.settings.kernel_file
+
+
+def found_after(events: list[str], best: int) -> float | None:
+    """GPU seconds of all jobs up to the gate of the best version; None where that is not passed."""
+    spent = 0.0
+    for event in map(json.loads, events):
+        spent += event["data"].get("gpu_time_s") or 0.0 if event["kind"] == "job_finished" else 0.0
+        if event["kind"] == "gate_passed" and event["data"]["version"] == best:
+            return spent
+    return None
 
 
 def _factors(view: RunView, benches: dict[str, Path]) -> tuple[dict[str, Factor], dict[str, str]]:

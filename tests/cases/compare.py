@@ -1,8 +1,9 @@
 """The same GPU seconds spent otherwise: blind random search, and the policy of triton.autotune.
 
 Both search the tunables of the champion's own source, so that they start where the optimizer
-ended up, rewrites and template included. What they find is then timed against the champion in
-one interleaved timing with fresh processes.
+ended up, rewrites and template included; or (``random-v0``, ``autotune-v0``) those of the kernel
+that it began with, as whoever has no optimizer would. What they find is then timed against the
+champion in one interleaved timing with fresh processes.
 
 ``autotune``: a kernel's launch tunables and module constants cannot be handed to the decorator
 without rewriting the kernel, so what ``triton.autotune`` does is done from outside: every
@@ -29,7 +30,7 @@ from kbs_engine.loop.asks import ReadMarks
 from kbs_engine.loop.parts import Tunable
 from kbs_engine.results import Checked, Timed, read
 from kbs_engine.timing import compare, summary
-from tests.cases.records import Factor, Searched
+from tests.cases.records import Factor, Searched, Start
 
 AUTOTUNES = TimingSettings(
     method="do_bench", warmup_calls=0, warmup_ms=0.0, trials=LEAST_SAMPLES, discard_first=0
@@ -46,6 +47,8 @@ class Race(msgspec.Struct, kw_only=True):
     blobs: BlobStore
     task: Task
     champion: SourceRef
+    v0: SourceRef | None = None
+    """The kernel that the run began with, for searches that begin there too."""
     seconds: float
     timing: TimingSettings
     rounds: int = 10
@@ -71,36 +74,49 @@ class Race(msgspec.Struct, kw_only=True):
         return timed
 
 
-def champion_of(path: Path, language: Any, blobs: BlobStore) -> SourceRef:
-    """A champion's file as a source."""
+def source_of(path: Path, language: Any, blobs: BlobStore) -> SourceRef:
+    """A kernel's file as a source."""
     text = path.read_text(encoding="utf-8")
     return described(SourceRef(sha256=blobs.put(text), language=language, name=path.name),
                      text, blobs)  # fmt: skip
 
 
-def search(race: Race, how: str, *, seed: int = 0) -> Searched:
-    """Spend the budget in one way; what it found against the champion."""
-    tunables = read_marks(ReadMarks(source=race.champion), race.blobs).tunables
+HOW = ("random", "autotune", "random-v0", "autotune-v0")
+"""Ways to search, and from where."""
+
+
+def search(race: Race, way: str, *, seed: int = 0) -> Searched:
+    """Spend the budget in one way of ``HOW``; what it found against the champion."""
+    how, _, named = way.partition("-")
+    begin: Start = "v0" if named else "champion"
+    source = race.champion if begin == "champion" else race.v0
+    if source is None:
+        raise ValueError(f"{way}: the race knows no v0")
+    tunables = read_marks(ReadMarks(source=source), race.blobs).tunables
+    skipped = ""
     if not tunables:
-        return Searched(how=how, gpu_seconds=0.0, tried=0, skipped="the champion has no tunables")
-    if how == "autotune" and race.champion.language != "triton":
-        return Searched(how=how, gpu_seconds=0.0, tried=0, skipped="it tunes Triton kernels only")
+        skipped = "v0 has no tunables" if named else "the champion has no tunables"
+    if how == "autotune" and source.language != "triton":
+        skipped = "it tunes Triton kernels only"
+    if skipped:
+        return Searched(how=how, start=begin, gpu_seconds=0.0, tried=0, skipped=skipped)
     rows = _shuffled(tunables, seed) if how == "random" else _in_order(tunables)
     timing, block = race.timing, BLOCK
     if how == "autotune":
         block = 1
         if race.cuda:
             timing = AUTOTUNES
-    return _spend(race, how, rows, timing, block, prod(len(row.values) for row in tunables))
+    found = _spend(race, source, rows, timing, block)
+    space = prod(len(row.values) for row in tunables)
+    return msgspec.structs.replace(found, how=how, start=begin, space=space)
 
 
 def _spend(
     race: Race,
-    how: str,
+    begin: SourceRef,
     rows: Iterator[dict[str, Any]],
     timing: TimingSettings,
     block: int,
-    space: int,
 ) -> Searched:
     best: tuple[float, SourceRef, dict[str, Any]] | None = None
     tried = wrong = 0
@@ -109,7 +125,7 @@ def _spend(
         right = []
         for row in batch:
             tried += 1
-            source = _right(race, row)
+            source = _right(race, begin, row)
             if source is None:
                 wrong += 1
             else:
@@ -128,11 +144,10 @@ def _spend(
             trace.append((race.spent, best[0]))
     spent = race.spent
     return Searched(
-        how=how,
+        how="",
         gpu_seconds=spent,
         tried=tried,
         wrong=wrong,
-        space=space,
         best_ns=best[0] if best else None,
         tunables=best[2] if best else {},
         trace=tuple(trace),
@@ -140,11 +155,11 @@ def _spend(
     )
 
 
-def _right(race: Race, row: dict[str, Any]) -> SourceRef | None:
+def _right(race: Race, begin: SourceRef, row: dict[str, Any]) -> SourceRef | None:
     """A variant that can be written and passes the check; None otherwise."""
-    text = race.blobs.text(race.champion.sha256)
+    text = race.blobs.text(begin.sha256)
     try:
-        source = put_variant(race.champion, text, race.blobs, row, {})
+        source = put_variant(begin, text, race.blobs, row, {})
     except InputError:
         return None
     checked = race.run(Check(source=source, task=race.task, rounds=race.rounds), Checked)

@@ -20,7 +20,7 @@ from kbs_engine.blobs import BlobStore
 from kbs_engine.jobs import SourceRef, Task, TimingSettings
 from tests.cases.case_list import CaseStudy
 from tests.cases.collect import collect
-from tests.cases.compare import Race, champion_of, search
+from tests.cases.compare import Race, search, source_of
 from tests.cases.records import CaseRecord
 
 DRY = ("-n", "1", "--branches", "2", "--rounds", "1", "--process-pairs", "1", "--warmup", "0",
@@ -124,7 +124,8 @@ def _otherwise(
             device=device,
             blobs=blobs,
             task=task,
-            champion=champion_of(champion, case.language, blobs),
+            champion=source_of(champion, case.language, blobs),
+            v0=source_of(case.source, case.language, blobs),
             seconds=DRY_SECONDS if ways.dry else record.gpu_seconds,
             timing=DRY_TIMING if ways.dry else TimingSettings(),
             rounds=1 if ways.dry else 10,

@@ -21,6 +21,7 @@ from typing import Any
 import msgspec
 
 from tests.cases.case_list import CaseStudy, case_studies
+from tests.cases.compare import HOW
 from tests.cases.one_case import Ways, run_case
 from tests.cases.records import CaseRecord, add_case, read_recording
 
@@ -36,7 +37,7 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("out", type=Path, help="cases.json to write")
     parser.add_argument("--only", nargs="+", default=[], metavar="ID", help="cases; default all")
     parser.add_argument("--missing", action="store_true", help="only cases without a record")
-    parser.add_argument("--compare", default="", help="random,autotune: the same budget otherwise")
+    parser.add_argument("--compare", default="", help=f"{','.join(HOW)}: the same budget otherwise")
     parser.add_argument("--knowledge", choices=("on", "off"), default="on")
     parser.add_argument("--gpu-seconds", type=float, default=90.0, help="budget of each case")
     parser.add_argument("--iterations", type=int, default=4, help="versions at most")
@@ -49,9 +50,9 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     unknown = [name for name in chosen.only if name not in known]
     if unknown:
         parser.error(f"{', '.join(unknown)}: no such case; there are {', '.join(known)}")
-    odd = set(chosen.compare.split(",")) - {"", "random", "autotune"}
+    odd = set(chosen.compare.split(",")) - {"", *HOW}
     if odd:
-        parser.error(f"--compare {', '.join(sorted(odd))}: random and autotune are known")
+        parser.error(f"--compare {', '.join(sorted(odd))}: there are {', '.join(HOW)}")
     return chosen
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -34,11 +34,16 @@ class Gain(msgspec.Struct, frozen=True, kw_only=True):
     opcodes: str
 
 
+Start = Literal["champion", "v0"]
+
+
 class Searched(msgspec.Struct, frozen=True, kw_only=True):
-    """Another way to spend the same GPU seconds, on the tunables of the champion's source."""
+    """Another way to spend the same GPU seconds."""
 
     how: str
     """``random`` or ``autotune``."""
+    start: Start = "champion"
+    """Whose tunables were searched: those of the champion's source or of v0."""
     gpu_seconds: float
     tried: int
     """Assignments measured."""
@@ -52,6 +57,11 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
     """The champion of ``kbs optimize`` against what this found, in one interleaved timing."""
     skipped: str = ""
     """Why it was not done."""
+
+    @property
+    def found_gpu_seconds(self) -> float | None:
+        """GPU time until what it found was timed."""
+        return next((spent for spent, best in self.trace if best == self.best_ns), None)
 
 
 class CaseRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,6 +100,8 @@ class CaseRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Time of the largest cited roof of the task, with an empty launch where that is known."""
     gpu_seconds: float = 0.0
     """GPU time of the whole run: races, proofs, ablations and the final benchmark."""
+    found_gpu_seconds: float | None = None
+    """GPU time from the start of the run until its best version was proven and passed its gate."""
     gpu_seconds_allowed: float | None = None
     samples: int = 0
     """Timed calls of the searches."""

@@ -99,14 +99,17 @@ def test_other_searches_knowledge_and_calibration():
         for realised in (0.2, 0.5)
     )  # fmt: skip
     random = Searched(how="random", gpu_seconds=70.0, tried=30, space=81, best_ns=60e3,
-                      champion=FASTER)  # fmt: skip
+                      champion=FASTER, trace=((9.0, 80e3), (20.5, 60e3), (70.0, 60e3)))  # fmt: skip
     skipped = Searched(how="autotune", gpu_seconds=0, tried=0, skipped="no tunables")
-    one = record("softmax_triton", gains=gains, compared=(random, skipped))
+    one = record("softmax_triton", gains=gains, compared=(random, skipped), found_gpu_seconds=12.3)
     without = record("softmax_triton", knowledge=False, best_version=4)
     text = case_table.page(
         TEXT, Recording(cases={one.id: one}, without_knowledge={one.id: without})
     )
-    assert "30 of 81" in line(text, "The same budget spent otherwise", one.id)
+    assert "| kbs optimize | – | 71.5 | 12.3 |" in line(
+        text, "The same budget spent otherwise", one.id
+    )
+    assert "| random | champion | 70.0 | 20.5 | 30 of 81 |" in text
     assert "| no tunables |" in text
     assert "| v2 | 71.5 |" in line(text, "With knowledge and without", one.id)
     assert "| v4 | 71.5 |" in line(text, "With knowledge and without", one.id)

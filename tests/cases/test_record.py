@@ -15,7 +15,7 @@ from kbs_engine.results import ArmTimes, Checked, Round, Timed
 from tests.cases import record_gpu
 from tests.cases.case_list import case_studies
 from tests.cases.collect import collect
-from tests.cases.compare import Race, champion_of, search
+from tests.cases.compare import Race, search, source_of
 from tests.cases.one_case import Ways, copy_index
 from tests.cases.records import CaseRecord, add_case, read_recording
 from tests.loop.cases import CASES
@@ -41,6 +41,7 @@ def test_a_record_is_read_from_the_run_folder(replayed):
     final = json.loads((replayed / "benchmark.json").read_text())
     assert row.device == "host"
     assert row.best_version == state["best_version"] > 0
+    assert 0 < row.found_gpu_seconds < row.gpu_seconds
     assert champion == replayed / f"v{row.best_version}" / "kernel.py"
     over = next(one for one in final["comparisons"] if one["b"] == state["baseline_sha256"])
     assert (row.over_v0.ratio, row.over_v0.low, row.over_v0.high) == (
@@ -205,7 +206,7 @@ def race_of(tmp_path: Path, text: str, seconds: float) -> Race:
     path.write_text(text)
     source = SourceRef(sha256=blobs.put(text), language="triton", name="kernel.py")
     return Race(
-        device=Valley(blobs), blobs=blobs, champion=champion_of(path, "triton", blobs),
+        device=Valley(blobs), blobs=blobs, champion=source_of(path, "triton", blobs),
         task=Task(reference_sha256="1" * 64, dims={}, setup=source), seconds=seconds,
         timing=TimingSettings(trials=9), cuda=False,
     )  # fmt: skip
@@ -238,17 +239,34 @@ def test_no_tunables_no_search(tmp_path):
     assert search(race_of(tmp_path, "def run_kernel(**_):\n    pass\n", 9.0), "random").skipped
 
 
+def test_a_search_may_begin_with_the_kernel_that_the_run_began_with(tmp_path):
+    race = race_of(tmp_path, TUNED.replace("256, 512", "512"), 100.0)
+    path = tmp_path / "v0.py"
+    path.write_text(TUNED)
+    race.v0 = source_of(path, "triton", race.blobs)
+    mine, other = search(race, "autotune"), search(race, "autotune-v0")
+    assert [(row.how, row.start, row.space) for row in (mine, other)] == [
+        ("autotune", "champion", 12), ("autotune", "v0", 15),
+    ]  # fmt: skip
+    assert "BLOCK" in other.tunables
+
+
+def test_a_race_without_v0_cannot_begin_there(tmp_path):
+    with pytest.raises(ValueError, match="no v0"):
+        search(race_of(tmp_path, TUNED, 1.0), "random-v0")
+
+
 @pytest.mark.sweep
 def test_the_script_runs_from_end_to_end_on_the_host(tmp_path, monkeypatch, home):
     monkeypatch.setenv("KBS_HOME", str(home))
     out = tmp_path / "cases.json"
-    words = [str(out), "--only", CASE.id, "--dry", "--compare", "random,autotune"]
+    words = [str(out), "--only", CASE.id, "--dry", "--compare", "random,random-v0,autotune"]
     assert record_gpu.main(words) == 0, (tmp_path / CASE.id / "log.txt").read_text()
     recording = read_recording(out)
     row = recording.cases[CASE.id]
     assert recording.dry
     assert (row.device, row.iterations, row.error, row.incomplete) == ("host", 1, "", "")
     assert row.gains[0].method == "algorithmic_replacement"
-    assert [one.how for one in row.compared] == ["random", "autotune"]
+    assert [one.how for one in row.compared] == ["random", "random", "autotune"]
     assert all(one.tried for one in row.compared)
     assert (tmp_path / f"{CASE.id}.txz").stat().st_size > 0

@@ -52,7 +52,7 @@ class Bench:
         self._clock: ClockWorker | None = None
         self._clocks = False
         """Whether a timing is using it."""
-        self.ready = Ready(lambda: self._opening(trusted=False), most or 0)
+        self.ready = Ready(lambda: self._opening(trusted=False), most or 0, many=settings.many)
 
     def load(self, task: Task) -> LoadedTask:
         """The task on this device, in a folder of its own."""

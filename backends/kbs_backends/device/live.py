@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -99,6 +100,11 @@ class LiveWorker:
     def is_open(self) -> bool:
         """Whether ``opened`` has seen it open the device."""
         return self._open
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether it has said something, or is gone: ``opened`` need not wait."""
+        return bool(select.select([self.channel], [], [], 0)[0])
 
     def open(self, accelerator: str, gpu: int) -> None:
         """Have the device opened, which takes a while; ``opened`` waits for it."""

@@ -118,12 +118,13 @@ class LocalDevice:
         self._closed = threading.Event()
 
     def expect_many(self, widest: Widest | None = None) -> None:
-        """A run's jobs will come: keep profiler and sanitizer started for them from now on.
+        """A run's jobs will come: keep tools started and processes open for them from now on.
 
         Args:
             widest: What any pass of the profiler could ask for, by compute capability × 10;
                 the first pass of a short kernel then collects it all.
         """
+        self._owner.expect_many()
         self._outside.expect_many(widest)
 
     def submit(self, job: Job) -> Future[Result]:
@@ -224,6 +225,7 @@ class LocalDevice:
             machine = self._known_machine(probed=True)
         except KbsError as problem:
             return partial(failed, job, problem)
+        self._quiet()  # the tool opens the device now, and would wait for others that do
 
         def run(job: Job) -> Result:
             try:
@@ -234,7 +236,7 @@ class LocalDevice:
         return partial(self._guarded, job, run)
 
     def _quiet(self) -> None:
-        """A profiler is to measure; a dead owner opens nothing, and is told by the next job."""
+        """A tool uses the device; a dead owner opens nothing, and is told by the next job."""
         with contextlib.suppress(MeasurementError):
             self._owner.quiet()
 
@@ -277,7 +279,8 @@ class LocalDevice:
                 artifacts[source.sha256] = str(built)
             elif isinstance(job, Check):
                 return not_compiled(job, built)
-        result = self._owner.ask(Request(job=job, artifacts=artifacts))
+        request = Request(job=job, artifacts=artifacts, fill=not self._turns.shared)
+        result = self._owner.ask(request)
         if isinstance(job, Time) and result.value is not None:
             self._outside.saw(job, read(result, Timed))
             result = self._floors.floored(job, result)

@@ -34,7 +34,7 @@ from kbs_engine.jobs import Check, Count, Failure, Job, Probe, Provenance, Resul
 
 GRACE_S = 1.5
 """How long an owner whose caller is gone may take to end by itself."""
-NEXT_S = 0.1
+NEXT_S = 0.3
 """How long a loop takes from an answer to its next job, with some to spare."""
 
 
@@ -95,7 +95,7 @@ class _Owner:
     def answer(self, request: Request) -> Reply:
         """Whatever happens, one reply."""
         job = request.job
-        self._idle = not isinstance(job, Quiet)
+        self._idle = request.fill and not isinstance(job, Quiet)
         if isinstance(job, (Quiet, Idle)):
             if self._bench is not None and isinstance(job, Quiet):
                 self._bench.quiet()
@@ -120,21 +120,20 @@ class _Owner:
         Not after a word that a tool is to measure: it would have to wait for them. The request
         that came meanwhile.
         """
-        bench, idle = self._bench, self._idle
-        if bench is None or not idle:
+        bench = self._bench
+        if bench is None:
             return None
         try:
             bench.bury()
         except KbsError as problem:  # the answer is out; the next job meets the same and tells
             sys.stderr.write(f"{problem}\n")
-        wait_s = NEXT_S
-        while True:
+        wait_s: float | None = NEXT_S if self._idle else None
+        while wait_s is not None:
             with contextlib.suppress(SilenceError):
                 coming: Request = channel.receive(Request, wait_s)
                 return coming
-            if not bench.ready.add():
-                return None
-            wait_s = 0.0
+            wait_s = bench.ready.add()
+        return None
 
     def close(self) -> None:
         """End the zygote, and with it every worker."""

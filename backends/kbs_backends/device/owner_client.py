@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
+
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.environ import child_environment
 from kbs_backends.device.requests import Idle, Quiet, Reply, Request
@@ -41,6 +43,10 @@ class Owner:
         if result is None:
             raise MeasurementError("no result of a job", remedy="this is a bug: please report it")
         return result
+
+    def expect_many(self) -> None:
+        """A loop's jobs will come. An owner that runs already learns it from the jobs alone."""
+        self._settings = msgspec.structs.replace(self._settings, many=True)
 
     def quiet(self) -> None:
         """Wait until it has no process that is opening the device; MeasurementError as ``ask``."""

@@ -2,7 +2,7 @@
 
 A process that opens a GPU needs 0.2 s and more, nearly all of it in the driver, which opens one
 context after the other. Whoever measures one kernel never meets this; a loop, which needs some
-forty processes for a version, finds some open: they are started, one by one, while no job
+thirty processes for a version, finds them open: they are started, one by one, while no job
 waits, and open the device while sources compile or somebody thinks. Nothing of a candidate was
 ever loaded in them, so that every candidate still has a process of its own.
 """
@@ -16,16 +16,18 @@ from kbs_backends.device.live import LiveWorker
 from kbs_backends.device.refusal import Refusal
 from kbs_engine.errors import MeasurementError
 
-MOST = 20
-"""What a version needs up to its champion: four checks, two looks at four arms, two arms in three
-processes each."""
-SHARE = 0.1
+MOST = 32
+"""What a version needs: four checks, two looks at four arms, the checks of three ablations, and
+five arms in three processes each."""
+SHARE = 0.15
 """So much of the device's memory may they hold together."""
 CONTEXT_BYTES = 640 << 20
 """What is allowed for one open device: 618 MiB on an H200, driver 580, before any kernel."""
 AT_ONCE = 2
 """So many open the device at a time, as the driver opens one after the other: whoever needs quiet
 never waits for more."""
+TICK_S = 0.01
+"""Between two looks at those that are opening the device."""
 FROM_JOB = 3
 """A caller who has had so many kernels judged is expected to go on."""
 
@@ -38,10 +40,14 @@ def how_many(device_bytes: int) -> int:
 class Ready:
     """The workers that wait; one that dies meanwhile is dropped."""
 
-    def __init__(self, start: Callable[[], LiveWorker], most: int) -> None:
-        """``start`` forks a worker and has it open the device; ``most`` 0: none ever waits."""
+    def __init__(self, start: Callable[[], LiveWorker], most: int, *, many: bool = False) -> None:
+        """``start`` forks a worker and has it open the device; ``most`` 0: none ever waits.
+
+        ``many``: the caller has said that it will go on, and need not be seen to.
+        """
         self._start = start
         self._most = most
+        self._from_job = 0 if many else FROM_JOB
         self._waiting: deque[LiveWorker] = deque()
         self._judged = 0
 
@@ -53,21 +59,25 @@ class Ready:
         """A kernel is judged: a caller who has had some judged is expected to go on."""
         self._judged += 1
 
-    def add(self) -> bool:
-        """Have one more wait; False where there are enough, or the caller may not go on.
+    def add(self) -> float | None:
+        """Have one more wait, unless enough are still opening the device.
 
-        Where some are still opening the device the first of them is waited for.
+        Returns:
+            Seconds after which it is to be called again; None where there are enough, or the
+            caller may not go on.
         """
-        if self._judged < FROM_JOB or len(self._waiting) >= self._most:
-            return False
-        opening = [worker for worker in self._waiting if not worker.is_open]
-        if len(opening) >= AT_ONCE:
-            self._see_open(opening[0])
+        if self._judged < self._from_job or len(self._waiting) >= self._most:
+            return None
+        for worker in list(self._waiting):
+            if not worker.is_open and worker.has_answered:
+                self._see_open(worker)
+        if sum(not worker.is_open for worker in self._waiting) >= AT_ONCE:
+            return TICK_S
         try:
             self._waiting.append(self._start())
         except (Refusal, MeasurementError):
-            return False  # no job was lost; the next one meets the same and tells it
-        return True
+            return None  # no job was lost; the next one meets the same and tells it
+        return 0.0
 
     def take(self) -> LiveWorker | None:
         """The one that has waited longest; None when none is left."""

@@ -21,6 +21,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     job: AnyJob | Quiet | Idle
     artifacts: dict[str, str] = msgspec.field(default_factory=dict)
     """Source hash → path of its library."""
+    fill: bool = True
+    """Whether processes may open the device once this is answered: not while tools open it."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from kbs_backends.device import proc
 from kbs_backends.device.answers import compiled_sources
 from kbs_backends.device.ready import MOST, Ready, how_many
 from kbs_backends.device.refusal import Refusal
+from kbs_backends.device.turns import Turns
 from kbs_engine.jobs import BaselineRef, Check, SourceRef, Task, Time, TimingSettings
 from tests.backends.device.conftest import HONEST, LIMITS, open_rig
 
@@ -29,8 +30,9 @@ def run_kernel(x, y, **_):
 class Worker:
     """A worker as ``Ready`` sees it."""
 
-    def __init__(self, *, opens=True):
+    def __init__(self, *, opens=True, answers=True):
         self.alive, self.opens, self.was_opened, self.ended = True, opens, 0, 0
+        self.has_answered = answers
 
     @property
     def is_open(self):
@@ -53,12 +55,12 @@ def filled(most, **options):
     ready = Ready(lambda: made.append(Worker(**options)) or made[-1], most)
     for _ in range(3):
         ready.judged()
-    while ready.add():
+    while ready.add() == 0:
         pass
     return ready, made
 
 
-@pytest.mark.parametrize(("gib", "waiting"), [(4, 0), (24, 3), (80, 12), (141, MOST)])
+@pytest.mark.parametrize(("gib", "waiting"), [(4, 0), (24, 5), (80, 19), (141, MOST)])
 def test_a_small_gpu_keeps_its_memory(gib, waiting):
     assert how_many(gib << 30) == waiting
 
@@ -69,8 +71,14 @@ def test_who_measures_one_kernel_never_starts_more():
     ready = Ready(Worker, 3)
     ready.judged()
     ready.judged()
-    assert not ready.add()
+    assert ready.add() is None
     assert len(ready) == 0, "a check and a timing are no loop"
+
+
+def test_who_says_that_many_come_has_them_at_once():
+    ready = Ready(Worker, 3, many=True)
+    assert ready.add() == 0
+    assert len(ready) == 1
 
 
 def test_the_dead_are_dropped_and_the_others_taken_once():
@@ -80,29 +88,37 @@ def test_the_dead_are_dropped_and_the_others_taken_once():
     assert made[0].ended == 1
     assert ready.take() is made[2]
     assert ready.take() is None
-    assert [ready.add() for _ in range(4)] == [True, True, True, False]
+    assert [ready.add() for _ in range(4)] == [0, 0, 0, None]
     assert len(ready) == 3
 
 
 def test_quiet_waits_for_all_and_drops_who_cannot_open():
-    ready, made = filled(2)
+    ready, made = filled(2, answers=False)
     assert [one.was_opened for one in made] == [0, 0]
     ready.quiet()
     assert [one.was_opened for one in made] == [1, 1]
-    ready, made = filled(2, opens=False)
+    ready, made = filled(2, answers=False, opens=False)
     ready.quiet()
     assert len(ready) == 0
     assert [one.ended for one in made] == [1, 1]
 
 
-def test_two_open_at_a_time():
+def test_two_open_at_a_time_and_nobody_waits_for_them():
     ready, made = filled(5)
-    assert [one.was_opened for one in made] == [1, 1, 1, 0, 0]
-    ready, made = filled(2, opens=False)
-    assert ready.take() is made[0]
-    made.clear()
-    assert ready.add()
-    assert len(ready) == 2
+    assert [one.was_opened for one in made] == [1, 1, 1, 1, 0]
+    ready, made = filled(5, answers=False)
+    assert [one.was_opened for one in made] == [0, 0]
+    made[1].has_answered = True
+    assert [ready.add(), ready.add() == 0] == [0, False]
+    assert [one.was_opened for one in made] == [0, 1, 0]
+
+
+def test_who_died_opening_makes_room():
+    ready, made = filled(3, answers=False, opens=False)
+    assert len(made) == 2
+    made[0].has_answered = True
+    assert ready.add() == 0
+    assert (made[0].ended, len(ready)) == (1, 2)
 
 
 def test_a_zygote_that_died_is_told_by_the_next_job_alone():
@@ -112,7 +128,7 @@ def test_a_zygote_that_died_is_told_by_the_next_job_alone():
     ready = Ready(start, 2)
     for _ in range(3):
         ready.judged()
-    assert not ready.add()
+    assert ready.add() is None
     assert len(ready) == 0
 
 
@@ -191,6 +207,24 @@ def test_none_is_started_where_a_tool_is_to_measure_next(going_on):
     assert len(waiting(going_on, 1) & before) == 1, "one was used, and nobody took its place"
     assert going_on.check(HONEST, rounds=1).passed
     waiting(going_on)
+
+
+def test_none_is_started_while_tools_are_opening_the_device(going_on, monkeypatch):
+    before = waiting(going_on)
+    with monkeypatch.context() as patch:
+        patch.setattr(Turns, "shared", property(lambda _: True))
+        assert going_on.check(HONEST, rounds=1).passed
+        assert len(waiting(going_on, 1) & before) == 1
+    going_on.device._idle()
+    assert len(waiting(going_on) & before) == 1
+
+
+def test_a_loop_has_them_before_its_first_kernel(tmp_path):
+    made = open_rig(tmp_path, limits=msgspec.structs.replace(LIMITS, waiting=2))
+    made.device.expect_many()
+    with made.device:
+        assert made.check(HONEST, rounds=1).passed
+        assert waiting(made)
 
 
 def test_once_the_tool_is_done_their_place_is_taken(going_on):
