@@ -8,6 +8,7 @@ import msgspec
 
 from kbs_backends.languages import Call, CompileCache
 from kbs_engine.blobs import BlobStore
+from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError
 from kbs_engine.jobs import Compile, Disassemble, Provenance, Result, SourceRef, Task
 from kbs_engine.results import Compiled, CompileMessage
@@ -49,18 +50,17 @@ class StaticJobs:
     def file(self, source: SourceRef) -> Path:
         """The source as a file with its own name, so that compilers name it."""
         name = Path(source.name).name or "kernel"
-        path = self._workdir / "sources" / source.sha256[:16] / name
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._blobs.get(source.sha256))
-        return path
+        return self._whole(self._workdir / "sources" / source.sha256[:16] / name, source.sha256)
 
     def reference(self, task: Task) -> Path:
         """The reference as a file."""
-        path = self._workdir / "references" / task.reference_sha256[:16] / "ref.py"
+        folder = self._workdir / "references" / task.reference_sha256[:16]
+        return self._whole(folder / "ref.py", task.reference_sha256)
+
+    def _whole(self, path: Path, sha256: str) -> Path:
+        """The file with a blob's content: several threads ask for one, and none sees half of it."""
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._blobs.get(task.reference_sha256))
+            write_whole(path, self._blobs.get(sha256))
         return path
 
     def _compile(
