@@ -145,7 +145,7 @@ def make_settings(kernel: Path, language: str, task: TaskOptions, options: RunOp
         "baselines": options.baselines,
         "device": options.device,
         "platform": options.platform,
-        "mode": "counters" if options.counters else "counter-free",
+        "mode": "counters" if options.counters and options.knowledge else "counter-free",
         "noise": options.noise_pct / 100,
         "iterations": options.iterations,
         "branches": options.branches,

@@ -96,7 +96,7 @@ def _knowledge() -> tuple[Any, ...]:
         click.option("--templates", type=_ON_OFF, default="on", show_default=True,
                      help="Whether a branch may start from a template."),
         click.option("--knowledge", type=_ON_OFF, default="on", show_default=True,
-                     help="Off: no wiki and no past outcomes."),
+                     help="Off: no wiki, no past outcomes, and no counters, which the wiki reads."),
         click.option("--notes", default="", help="Constraints and edge cases, for the README."),
     )  # fmt: skip
 

@@ -191,6 +191,25 @@ def test_a_first_pass_that_held_it_all_is_the_only_one(tmp_path, store):
     assert not (run.root / "v0/profile_second.raw.csv").exists()
 
 
+def test_without_knowledge_nobody_reads_counters_and_none_are_asked_for(tmp_path):
+    run = begin(
+        SOFTMAX / "kernel.cu",
+        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
+        RunOptions(output=tmp_path / "run", iterations=1, knowledge=False, templates=False,
+                   timing=TimingSettings(trials=20)),
+    )  # fmt: skip
+    device = Narrow(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"))
+    wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=None)
+    with run:
+        world = wired(run, run.state().settings, wiring)
+        Driver(run, device, world, Writer(run), Quiet()).go()
+        state = run.state()
+    device.close()
+    assert device.jobs == []
+    assert (state.settings.mode, state.ended) == ("counter-free", "iterations_done")
+    assert "the run uses no knowledge" in (run.root / "v0/kbs_evidence.md").read_text()
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, store):
     folder = tmp_path_factory.mktemp("counters")
