@@ -153,13 +153,18 @@ def otherwise_table(recording: Recording) -> str:
               "Champion against it")  # fmt: skip
     rows, missing = [], []
     for case in case_studies():
-        row = recording.cases.get(case.id)
+        row = recording.with_others.get(case.id)
         found = row.compared if row is not None and _usable(row) else ()
         if row is not None and found:
             rows.append(_our_own(row))
         rows += [_otherwise(case, one) for one in found]
         missing += [] if found else [f"`{case.id}`"]
     told = [table(header, rows)] if rows else []
+    told += [
+        f"`{name}` here: `{row.command}`.\n"
+        for name, row in sorted(recording.with_others.items())
+        if _usable(row)
+    ]
     told += [f"{NOT_RECORDED.capitalize()}: {', '.join(missing)}.\n"] if missing else []
     return "\n".join(told)
 

@@ -136,8 +136,10 @@ def _kept(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
 def _record(case: CaseStudy, chosen: argparse.Namespace) -> CaseRecord | None:
     """What the file holds of a case."""
     recording = read_recording(chosen.out)
-    rows = recording.cases if chosen.knowledge == "on" else recording.without_knowledge
-    return rows.get(case.id)
+    if chosen.knowledge == "off":
+        return recording.without_knowledge.get(case.id)
+    compared = recording.with_others.get(case.id) if chosen.compare else None
+    return compared or recording.cases.get(case.id)
 
 
 def broken(

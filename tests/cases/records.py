@@ -131,6 +131,8 @@ class Recording(msgspec.Struct, frozen=True, kw_only=True):
     dry: bool = False
     """Made on a CPU at small dims: it proves the script and no figure."""
     cases: dict[str, CaseRecord] = {}
+    with_others: dict[str, CaseRecord] = {}
+    """Runs that other searches were compared with, with budgets of their own."""
     without_knowledge: dict[str, CaseRecord] = {}
     """The same cases with ``--knowledge off``."""
 
@@ -147,7 +149,8 @@ def add_case(path: Path, record: CaseRecord, *, dry: bool) -> None:
     from kbs_engine.durable import write_whole
 
     old = read_recording(path)
-    name = "cases" if record.knowledge else "without_knowledge"
+    name = "with_others" if record.compared else "cases"
+    name = name if record.knowledge else "without_knowledge"
     rows = {**getattr(old, name), record.id: record}
     new = msgspec.structs.replace(old, dry=dry, **{name: rows})
     write_whole(path, msgspec.json.format(msgspec.json.encode(new), indent=1) + b"\n")

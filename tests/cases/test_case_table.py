@@ -104,7 +104,10 @@ def test_other_searches_knowledge_and_calibration():
     one = record("softmax_triton", gains=gains, compared=(random, skipped), found_gpu_seconds=12.3)
     without = record("softmax_triton", knowledge=False, best_version=4)
     text = case_table.page(
-        TEXT, Recording(cases={one.id: one}, without_knowledge={one.id: without})
+        TEXT,
+        Recording(
+            cases={one.id: one}, with_others={one.id: one}, without_knowledge={one.id: without}
+        ),
     )
     assert "| kbs optimize | – | 71.5 | 12.3 |" in line(
         text, "The same budget spent otherwise", one.id
@@ -132,4 +135,8 @@ def test_a_case_is_added_without_losing_others_and_apart_from_those_without_know
     assert set(found.cases) == {"a", "b"}
     assert found.cases["a"].samples == 1
     assert set(found.without_knowledge) == {"a"}
+    other = Searched(how="random", gpu_seconds=1.0, tried=1)
+    add_case(path, record("a", samples=2, compared=(other,)), dry=False)
+    assert read(path).with_others["a"].samples == 2
+    assert read(path).cases["a"].samples == 1, "a run of its own stands as it was"
     assert msgspec.json.decode(path.read_bytes())["schema_version"] == 1

@@ -14,7 +14,7 @@ class SlowBlobs:
 
     text = b"x" * 5_000_000
 
-    def get(self, sha256):
+    def get(self, _):
         time.sleep(0.05)
         return self.text
 
