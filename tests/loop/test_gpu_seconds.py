@@ -9,7 +9,16 @@ import pytest
 from kbs_engine.gate.rules.gpu_budget import check
 from kbs_engine.jobs import Result
 from kbs_engine.loop import ablating
-from kbs_engine.loop.costs import ablation_costs, affords, benchmark_costs, check_costs, next_costs
+from kbs_engine.loop.costs import (
+    ablation_costs,
+    affords,
+    benchmark_costs,
+    check_costs,
+    next_costs,
+    race_costs,
+    timing_costs,
+    unit_costs,
+)
 from kbs_engine.run.journal import Journal
 from tests.loop.test_searching import World, ledger_of
 
@@ -37,6 +46,31 @@ def test_what_the_next_version_costs_holds_its_checks():
     assert check_costs(ledger, 3) == 6.0
     checks = ledger.settings.branches + 2
     assert next_costs(ledger, 2) == pytest.approx(without + 1.05 * 2.0 * checks)
+
+
+def timed(arms, pairs, seconds):
+    process = [pair for pair in range(pairs) for _ in range(4)]
+    value = {"arms": [{"process": process}] * arms, "gpu_time_s": seconds}
+    return Result(job_key="t", kind="time", value=value)
+
+
+def test_what_later_jobs_took_is_the_measure_and_v0_until_there_was_one():
+    ledger = ledger_of(World())
+    ledger.attempts = 0
+    ledger.spend(CHECKED)
+    ledger.spend(timed(2, 3, 90.0))
+    before = timing_costs(ledger, 4, 1)
+    assert (check_costs(ledger, 4), before) == (8.0, unit_costs(ledger) * 5)
+    ledger.attempts = 1
+    ledger.spend(Result(job_key="e", kind="check", value={"rounds": [], "elapsed_s": 0.5}))
+    ledger.spend(timed(4, 1, 0.5))
+    ledger.spend(timed(4, 1, 0.25))
+    ledger.spend(timed(4, 3, 0.9))
+    assert check_costs(ledger, 4) == 2.0
+    assert timing_costs(ledger, 4, 1) == pytest.approx(0.5), "the dearest of its kind"
+    assert timing_costs(ledger, 4, 3) == pytest.approx(0.9)
+    assert race_costs(ledger, 4, 2) == pytest.approx(2.0 + 2 * 0.5)
+    assert benchmark_costs(ledger) >= unit_costs(ledger) * 3, "libraries are as slow as ever"
 
 
 def test_a_version_of_one_method_is_forecast_cheaper_than_one_of_three():

@@ -13,6 +13,7 @@ from kbs_engine.loop.actions import Begin, Note, PutFile
 from kbs_engine.loop.asks import JobsDone, MarksRead, ReadMarks, RunJobs, Search, Write, Written
 from kbs_engine.loop.branching import Space
 from kbs_engine.loop.budget import share_slots
+from kbs_engine.loop.costs import benchmark_costs
 from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import Explored, Tried
 from kbs_engine.loop.ledger import Facts, Ledger
@@ -130,9 +131,10 @@ def searched(lasts=0.0, **settings) -> tuple[Explored, World, Ledger, SearchFile
     world = World()
     world.lasts = lasts
     ledger = ledger_of(world, **settings)
-    ledger.dearest_check = lasts
+    ledger.checks[False] = lasts
     zero = ledger.versions[0]
-    offered = Offered(source=SOURCE, tuning="block_size_tuning")
+    planned = tuple(row.method for row in METHODS)
+    offered = Offered(source=SOURCE, methods=planned, tuning="block_size_tuning")
     row = {"A": 16, "B": 16, "C": 16}
     first = Tried(name="b0", offered=offered, source=zero.source, tunables=row,
                   median_ns=time_of(row), ratio=1.0)  # fmt: skip
@@ -227,3 +229,12 @@ def test_a_replay_searches_as_the_recorded_run_did(tmp_path):
     told = AskRecorder(Live(), folder, blobs).answer(ask)
     assert AskReplayer(Changed(), folder, blobs).answer(ask) == told
     assert len(told.assignments) == 2
+
+
+@pytest.mark.parametrize(("iterations", "part"), [(1, 1.0), (2, 0.5), (9, 0.5)])
+def test_a_version_may_spend_half_of_what_is_left_and_the_last_one_all_of_it(iterations, part):
+    seconds = 24.0
+    _, _, ledger, told = searched(gpu_seconds=seconds, iterations=iterations)
+    share = part * (seconds - benchmark_costs(ledger))
+    assert told.ended.endswith(f"{share:.1f} s for this version")
+    assert ledger.further == pytest.approx(ledger.state.gpu_seconds_used), "v1's first race is free"

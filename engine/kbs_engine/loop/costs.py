@@ -10,6 +10,7 @@ from kbs_engine.loop.ledger import Ledger
 def unit_costs(ledger: Ledger) -> float:
     """GPU seconds of one arm in one process pair, by v0's timing; 0 where nothing told it.
 
+    v0 is slow, and its timing is the first of its kind: what later ones took is known better.
     Beside the arms of a job its second clock runs, which costs about as much as one of them.
     """
     zero = ledger.versions.get(0)
@@ -20,19 +21,23 @@ def unit_costs(ledger: Ledger) -> float:
 
 
 def timing_costs(ledger: Ledger, arms: int, pairs: int) -> float:
-    """GPU seconds of one timing."""
-    return unit_costs(ledger) * (arms + 1) * pairs
+    """GPU seconds of one timing: as the dearest of so many process pairs in any version was."""
+    return (ledger.units.get(pairs) or unit_costs(ledger)) * (arms + 1) * pairs
 
 
 def check_costs(ledger: Ledger, sources: int) -> float:
-    """GPU seconds of the checks of so many sources; 0 where no check told its cost."""
-    return ledger.dearest_check * sources
+    """GPU seconds of the checks of so many sources; 0 where no check told its cost.
+
+    The dearest check of a candidate is the measure, that of v0 until there was one.
+    """
+    return ledger.checks.get(True, ledger.checks.get(False, 0.0)) * sources
 
 
 def benchmark_costs(ledger: Ledger) -> float:
-    """GPU seconds of the final benchmark: the best, v0 and the libraries."""
+    """GPU seconds of the final benchmark: the best, v0 and the libraries, which may be slow."""
     settings = ledger.settings
-    return timing_costs(ledger, 2 + len(settings.baselines), settings.process_pairs)
+    pairs, arms = settings.process_pairs, 2 + len(settings.baselines)
+    return max(timing_costs(ledger, arms, pairs), unit_costs(ledger) * (arms + 1) * pairs)
 
 
 def proof_costs(ledger: Ledger, methods: int) -> float:
@@ -55,8 +60,8 @@ def ablation_costs(ledger: Ledger, variants: int) -> float:
 
 
 def race_costs(ledger: Ledger, branches: int, looks: int) -> float:
-    """GPU seconds of checking branches and timing the race between them."""
-    return check_costs(ledger, branches) + timing_costs(ledger, branches, looks)
+    """GPU seconds of checking branches and timing the race between them in so many looks."""
+    return check_costs(ledger, branches) + looks * timing_costs(ledger, branches, 1)
 
 
 MARGIN: Final = 1.05
@@ -66,7 +71,8 @@ MARGIN: Final = 1.05
 def next_costs(ledger: Ledger, methods: int) -> float:
     """GPU seconds of one more version and the final benchmark; 0 where nothing told its cost.
 
-    The dearest version so far is the measure. Before the first one it is v0's timing, per arm
+    The dearest version so far is the measure; what its search took beyond the first round is made
+    only where there is time for it. Before the first one it is v0's timing, per arm
     and process pair, and its check: a race of two blocks over all branches, the champion beside
     two rivals, and an ablation of every method that is planned.
     """

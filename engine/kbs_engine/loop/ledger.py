@@ -88,9 +88,14 @@ class Ledger:
         """Timing jobs so far, by version."""
         self.finals = 0
         self.dearest = 0.0
-        """GPU seconds of the dearest version so far."""
-        self.dearest_check = 0.0
-        """GPU seconds of the dearest correctness check so far."""
+        """GPU seconds of the dearest version so far, without the further rounds of its search."""
+        self.further = 0.0
+        """GPU seconds of the rounds after the first, of the version that is being made."""
+        self.checks: dict[bool, float] = {}
+        """GPU seconds of the dearest correctness check of v0 (False) and of candidates (True)."""
+        self.units: dict[int, float] = {}
+        """GPU seconds of an arm in one process, the dearest of all versions' timings in so many
+        process pairs: a job has costs of its own, so that one of several pairs is cheaper."""
         self.orders = 0
         self.baselines: dict[str, float] = {}
         """Median time of each library baseline, in ns."""
@@ -154,8 +159,18 @@ class Ledger:
         if told:
             used = self.state.gpu_seconds_used + float(told)
             self.state = msgspec.structs.replace(self.state, gpu_seconds_used=used)
-            if "rounds" in (result.value or {}):
-                self.dearest_check = max(self.dearest_check, float(told))
+            self._costs(result.value or {}, float(told))
+
+    def _costs(self, value: dict[str, Any], seconds: float) -> None:
+        """Learn what jobs cost."""
+        later = self.attempts > 0
+        if "rounds" in value:
+            self.checks[later] = max(self.checks.get(later, 0.0), seconds)
+        if later and value.get("arms"):
+            arms = value["arms"]
+            pairs = 1 + max((max(arm["process"], default=0) for arm in arms), default=0)
+            unit = seconds / ((len(arms) + 1) * pairs)
+            self.units[pairs] = max(self.units.get(pairs, 0.0), unit)
 
     def checked_with(self, checked: Checked) -> None:
         """Keep the tolerance that a check compared with."""

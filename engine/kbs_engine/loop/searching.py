@@ -3,7 +3,8 @@
 With ``--gpu-seconds`` a version's first race is the first round of a search. Each further round
 asks for the next assignments, given every time measured so far, screens, checks and races them
 against the fastest branch, and ends where the space is used up, rounds no longer pay, or this
-version's share of what is left could not pay for another round and the proof that follows it.
+version's share of what is left could not pay for another round and the proof that follows it:
+half of it, as a better start is worth more than a late version, and all of it in the last one.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ def search(
         ended = _closed(ledger, explored, spaces)
     if not ended:
         ended = yield from _rounds(ledger, number, decision, explored, spaces, rounds, before)
+    ledger.further = sum(row.gpu_seconds for row in rounds[1:])
     yield put(
         f"v{number}/search.json",
         SearchFile(
@@ -86,7 +88,7 @@ def _rounds(
 ) -> Steps:
     """Rounds after the first, told in ``rounds``; returns why there is no other."""
     idle = 0
-    while not (ended := _spent(ledger, decision, len(rounds), idle, before)):
+    while not (ended := _spent(ledger, explored, len(rounds), idle, before)):
         start = ledger.state.gpu_seconds_used
         fastest = explored.order[0]
         answer: Searched = yield Search(
@@ -125,18 +127,19 @@ def _closed(ledger: Ledger, explored: Explored, spaces: Sequence[Space]) -> str:
     return ""
 
 
-def _spent(ledger: Ledger, decision: Decision, rounds: int, idle: int, before: float) -> str:
+def _spent(ledger: Ledger, explored: Explored, rounds: int, idle: int, before: float) -> str:
     """Why no further round is made; empty while one may be."""
     if rounds >= MOST_ROUNDS:
         return f"{rounds} rounds were made"
     if idle >= PATIENCE:
         return f"{idle} rounds in a row found nothing faster"
     allowed = ledger.settings.gpu_seconds or 0.0
-    left = max(1, ledger.allowed - ledger.attempts + 1)
-    share = (allowed - before - benchmark_costs(ledger)) / left
+    share = allowed - before - benchmark_costs(ledger)
+    share /= 1 if ledger.attempts >= ledger.allowed else 2
     used = ledger.state.gpu_seconds_used - before
     needs = race_costs(ledger, ledger.settings.branches + 1, LOOKS)
-    needs += proof_costs(ledger, len(decision.plan.methods))
+    held = max(len(row.offered.methods) for row in explored.order)
+    needs += proof_costs(ledger, held)
     if used + needs > share:
         return (
             f"{used:.1f} s of GPU time spent, about {needs:.1f} s for a round and the proof, "

@@ -105,7 +105,7 @@ def next_version(ledger: Ledger, number: int, decision: Decision) -> Steps:
         yield from fail(ledger, following, decision, explored)
     else:
         yield from _measured(ledger, proven, decision, explored.tries)
-    ledger.dearest = max(ledger.dearest, ledger.state.gpu_seconds_used - before)
+    ledger.dearest = max(ledger.dearest, ledger.state.gpu_seconds_used - before - ledger.further)
     return following
 
 
