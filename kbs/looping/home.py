@@ -134,6 +134,10 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         budget = f" of {allowed:g} s" if allowed is not None else ""
         device = "CPU" if state.settings.device_kind == "host" else "GPU"
         lines.append(f"{device} time spent: {state.gpu_seconds_used:.1f} s{budget}")
+    if state.settings.process_pairs == 1 and len(state.versions) > 1:
+        lines.append(
+            "timed in one process pair: the intervals hold nothing of what varies between processes"
+        )
     if state.ended:
         found = "a faster version" if state.improved else "no better version"
         because = state.loop.get("because", "")

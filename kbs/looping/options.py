@@ -44,7 +44,7 @@ def _search() -> tuple[Any, ...]:
         click.option("--proposer-timeout", type=FiniteRange(above_zero=True), default=600.0,
                      show_default=True, help="Seconds that a proposer's command may take."),
         click.option("--gpu-seconds", type=FiniteRange(above_zero=True),
-                     help="Budget of GPU time; the run ends before it is overrun."),
+                     help="Budget of GPU time; the run ends before it is overrun, v0 apart."),
         click.option("--target", default="", help="Stop at this time (61us) or share of the "
                      "model (0.9)."),
         click.option("--output", type=PathType(file_okay=False),

@@ -117,13 +117,15 @@ def test_an_ablation_goes_on_to_a_factorial_only_where_the_budget_holds_it(
 
 
 @pytest.mark.parametrize(
-    ("changes", "refused"),
-    [((), True), (({"gpu_seconds": 6.0},), False), (({"gpu_seconds": None},), False),
-     (({"notes": "x"},), True), (({"gpu_seconds": 9.0}, {"gpu_seconds": 2.0}), True)],
+    ("version", "changes", "refused"),
+    [(1, (), True), (1, ({"gpu_seconds": 6.0},), False), (1, ({"gpu_seconds": None},), False),
+     (1, ({"notes": "x"},), True), (1, ({"gpu_seconds": 9.0}, {"gpu_seconds": 2.0}), True),
+     (0, (), False)],
 )  # fmt: skip
-def test_a_run_over_its_budget_passes_once_more_is_ordered(tmp_path, changes, refused):
+def test_a_run_over_its_budget_passes_once_more_is_ordered(tmp_path, version, changes, refused):
     journal = Journal(tmp_path / "events.jsonl")
     journal.open_for_writing()
+    journal.append("version_opened", version=version)
     for row in changes:
         journal.append("order", order={"kind": "set", "changes": row})
     told = []

@@ -25,6 +25,8 @@ from kbs_engine.run.records import (
     Env,
     EnvFinding,
     Epoch,
+    Experience,
+    Experiment,
     MemoryRecord,
     Performance,
     Settings,
@@ -205,12 +207,17 @@ class Builder:
             tries=1,
         )
         self.run.save_state(with_version(state, entry))
-        self._remember(number, own.median_ns)
+        self._remember(number, own.median_ns, view.attribution)
         self.run.write_text(self.paths(number).analysis, version_analysis(read_run(self.run), view))
         if number == 0:
             self._beginning()
 
-    def _remember(self, number: int, median_ns: float):
+    def _remember(self, number: int, median_ns: float, attributed):
+        told = tuple(
+            Experiment(method=row.method, verdict=row.verdict, gain=row.gain, gain_low=row.low,
+                       gain_high=row.high)
+            for row in (attributed.methods if attributed else ())
+        )  # fmt: skip
         memory = Memory(self.run.paths.memory)
         memory.init()
         memory.create(
@@ -218,6 +225,7 @@ class Builder:
                 version=number,
                 performance=Performance(latency_us=median_ns / 1e3),
                 correctness=Correctness(rel_err=1e-4, status="PASS"),
+                experience=Experience(experiments=told),
             )
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 
@@ -269,6 +270,27 @@ def memory_invented(run: Path) -> None:
     edit(run / "memory/v1.json", lambda m: m["performance"].update(latency_us=1.0))
 
 
+def memory_silent(run: Path) -> None:
+    edit(run / "memory/v1.json", lambda m: m["performance"].update(latency_us=None))
+
+
+def memory_boasts(run: Path) -> None:
+    said = "faster than v0: 99 times as fast"
+    edit(run / "memory/v1.json", lambda m: m["performance"].update(comparison_with_previous=said))
+
+
+def memory_leaves_a_method_out(run: Path) -> None:
+    edit(run / "memory/v1.json", lambda m: m["experience"].update(experiments=[]))
+
+
+def v0_masked(run: Path) -> None:
+    edit(run / "memory/v0.json", lambda m: m.update(masked=True))
+
+
+def v0_taken_away(run: Path) -> None:
+    shutil.rmtree(run / "v0")
+
+
 def failed_without_failure(run: Path) -> None:
     edit(run / "state.json", lambda state: state["versions"][1].update(status="failed"))
 
@@ -339,6 +361,11 @@ WRONG = {
     readme_of_other_dims: ("reports", "n=8"),
     readme_unreadable: ("artifacts", "UTF-8"),
     memory_invented: ("state_numbers", "says 1 µs"),
+    memory_silent: ("state_numbers", "says no time"),
+    memory_boasts: ("state_numbers", "no such comparison"),
+    memory_leaves_a_method_out: ("state_numbers", "says nothing of vectorized_access"),
+    v0_masked: ("state_numbers", "is masked"),
+    v0_taken_away: ("artifacts", "is gone"),
     failed_without_failure: ("failed_version", "b0 is correct"),
     too_many_tries: ("failed_version", "was tried 9 times"),
     stranger_in_folder: ("unedited", "the journal does not know this file"),
@@ -347,6 +374,6 @@ WRONG = {
 
 AT_THE_END = frozenset({
     memory_of_nothing, best_invented, analysis_number, lenient_test, other_machine,
-    spec_line_without_citation, readme_of_other_dims, readme_unreadable,
+    spec_line_without_citation, readme_of_other_dims, readme_unreadable, v0_taken_away, v0_masked,
 })  # fmt: skip
 """What the gate on v1 does not ask, for it is of v0 or of the end."""

@@ -6,7 +6,7 @@ import contextlib
 import shutil
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from kbs_backends.device import warm_triton
@@ -33,12 +33,18 @@ CROWDED = 8
 class Bench:
     """Device, zygote and settings of one owner; makes tasks and workers."""
 
-    def __init__(self, settings: Settings, side: OwnerSide, zygote: Zygote) -> None:
-        """One owner has one bench."""
+    def __init__(
+        self,
+        settings: Settings,
+        side: OwnerSide,
+        zygote: Zygote,
+        step: Callable[[], object] = lambda: None,
+    ) -> None:
+        """One owner has one bench; ``step`` is called while workers are waited for."""
         self.settings = settings
         self.side = side
         self.zygote = zygote
-        self.watch = Watch()
+        self.watch = Watch(step)
         self.blobs = BlobStore(Path(settings.blobs))
         self.off = frozenset(settings.off)
         self.compiled = CompiledBefore()

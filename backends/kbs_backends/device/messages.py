@@ -23,7 +23,7 @@ library operations failing; the same with its own launches doing nothing."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """What one candidate may take."""
+    """What one candidate may take, and the user's reference."""
 
     load_s: float = 180.0
     """Wall seconds for loading and, where the language compiles then, for the first call."""
@@ -31,6 +31,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """So long may a process do nothing within ``load_s``: a compiler uses the processor."""
     call_s: float = 20.0
     """Wall seconds for a call once everything is compiled."""
+    reference_s: float = 600.0
+    """Wall seconds for one use of the reference or its ``setup``."""
     cpu_s: int = 1800
     memory_bytes: int = 16 << 30
     """Host memory on top of what an idle worker holds."""

@@ -7,6 +7,8 @@ Run as ``python -m kbs_backends.device.owner FD``; FD is the caller's socket.
 from __future__ import annotations
 
 import contextlib
+import importlib
+import importlib.util
 import os
 import re
 import select
@@ -26,6 +28,7 @@ from kbs_backends.device import kernel_calls
 from kbs_backends.device.accelerators import OwnerSide, owner_side
 from kbs_backends.device.context import Bench
 from kbs_backends.device.context_settings import Settings
+from kbs_backends.device.patience import STUCK, Patience
 from kbs_backends.device.requests import Idle, Quiet, Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError, SilenceError
 from kbs_backends.device.zygote_client import Zygote
@@ -49,7 +52,8 @@ def main(arguments: list[str]) -> None:
     leave = threading.Thread(target=_leave_with_caller, args=(channel, settings, zygote))
     leave.daemon = True
     leave.start()
-    owner = _Owner(settings, zygote)
+    patience = Patience(settings.limits.reference_s, lambda: _leave_stuck(zygote))
+    owner = _Owner(settings, zygote, patience)
     gone = False
     try:
         request: Request | None = None
@@ -76,6 +80,12 @@ def _leave_with_caller(channel: Channel, settings: Settings, zygote: Zygote) -> 
     os._exit(0)
 
 
+def _leave_stuck(zygote: Zygote) -> None:
+    """End at once: the reference does not."""
+    zygote.close()
+    os._exit(STUCK)
+
+
 def _tidy(settings: Settings) -> None:
     """Remove the folder that a caller who was killed could not remove."""
     if settings.temporary:
@@ -85,9 +95,10 @@ def _tidy(settings: Settings) -> None:
 class _Owner:
     """Answers one request at a time; the device is opened by the first one."""
 
-    def __init__(self, settings: Settings, zygote: Zygote) -> None:
+    def __init__(self, settings: Settings, zygote: Zygote, patience: Patience) -> None:
         self._settings = settings
         self._zygote = zygote
+        self._patience = patience
         self._bench: Bench | None = None
         self._idle = False
         """Whether processes may open the device now."""
@@ -102,9 +113,12 @@ class _Owner:
             return Reply(result=None)
         try:
             bench = self._opened()
+            if not isinstance(job, Probe):
+                _import_what_tasks_need()
             if isinstance(job, (Check, Time)):
                 bench.ready.judged()
-            value = _run(bench, job, request.artifacts)
+            with self._patience.job():
+                value = _run(bench, job, request.artifacts)
             return Reply(result=Result(
                 job_key=job.key, kind=_kind(job), value=msgspec.to_builtins(value),
                 provenance=bench.side.provenance(),
@@ -123,6 +137,7 @@ class _Owner:
         bench = self._bench
         if bench is None:
             return None
+        _import_what_tasks_need()
         try:
             bench.bury()
         except KbsError as problem:  # the answer is out; the next job meets the same and tells
@@ -146,8 +161,15 @@ class _Owner:
     def _opened(self) -> Bench:
         if self._bench is None:
             side: OwnerSide = owner_side(self._settings.kind, self._settings.gpu)
-            self._bench = Bench(self._settings, side, self._zygote)
+            self._bench = Bench(self._settings, side, self._zygote, self._patience.step)
         return self._bench
+
+
+def _import_what_tasks_need() -> None:
+    """Seconds in a fresh process: done while the caller looks at its tools, where there is time."""
+    for name in ("sympy", "torch.utils.flop_counter", "kbs_backends.tasks"):
+        if importlib.util.find_spec(name.partition(".")[0]) is not None:
+            importlib.import_module(name)
 
 
 def _run(bench: Bench, job: Job, artifacts: Mapping[str, str]) -> Any:

@@ -13,6 +13,7 @@ import msgspec
 
 from kbs_backends.device.context_settings import Settings
 from kbs_backends.device.environ import child_environment
+from kbs_backends.device.patience import STUCK
 from kbs_backends.device.requests import Idle, Quiet, Reply, Request
 from kbs_backends.device.wire import Channel, ClosedError, SilenceError, WireError
 from kbs_engine.errors import MeasurementError
@@ -66,9 +67,15 @@ class Owner:
             channel.send(request)
             reply: Reply = channel.receive(Reply)
         except (ClosedError, WireError, SilenceError) as problem:
-            how = self._end()
+            code = self._end()
+            if code == STUCK:
+                raise MeasurementError(
+                    "the reference or its setup did not come to an end within "
+                    f"{self._settings.limits.reference_s:g} s",
+                    remedy="see what reference() and setup() wait for, or use smaller dims",
+                ) from problem
             raise MeasurementError(
-                f"the measuring process ended ({how})",
+                f"the measuring process ended ({_how(code)})",
                 remedy="submit the job again: a new one is started; look at the kernel log when "
                 "it happens twice",
             ) from problem
@@ -108,16 +115,23 @@ class Owner:
         path = Path(self._settings.workdir) / "owner.log"
         return os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
 
-    def _end(self) -> str:
+    def _end(self) -> int | None:
+        """End it; its exit status, None where it was not running."""
         if self._channel is not None:
             self._channel.close()
             self._channel = None
         if self._process is None:
-            return "it was not running"
+            return None
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
         self._process = None
-        return f"by signal {-code}" if code < 0 else f"exit status {code}"
+        return code
+
+
+def _how(code: int | None) -> str:
+    if code is None:
+        return "it was not running"
+    return f"by signal {-code}" if code < 0 else f"exit status {code}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import select
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,10 @@ class _Progress:
 class Watch:
     """All live workers of one owner."""
 
-    def __init__(self) -> None:
-        """Nobody yet."""
+    def __init__(self, step: Callable[[], object] = lambda: None) -> None:
+        """Nobody yet; ``step`` is called while an answer is waited for."""
         self._all: list[Watched] = []
+        self._step = step
 
     def add(self, one: Watched) -> None:
         """Watch from now on."""
@@ -110,6 +112,7 @@ class Watch:
                     one.look()
                     raise Refusal("hung", f"no answer within {timeout_s:g} s")
                 self._poll(one, min(TICK_S, deadline - now))
+                self._step()
                 if time.monotonic() - looked >= TICK_S:
                     one.look()
                     looked = time.monotonic()

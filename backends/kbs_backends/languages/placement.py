@@ -62,6 +62,7 @@ def _placement_mode(target: str, *, pretend: bool) -> Any:
     from torch.overrides import TorchFunctionMode
 
     cuda = torch.device("cuda", 0)
+    shapes = _shapes()
     properties: Any = torch.Tensor
     claims = {properties.is_cuda.__get__: True, properties.device.__get__: cuda}
 
@@ -79,9 +80,35 @@ def _placement_mode(target: str, *, pretend: bool) -> Any:
             args = tuple(_here(value, target) for value in args)
             options = {name: _here(value, target) for name, value in (kwargs or {}).items()}
             options.pop("pin_memory", None)
+            if pretend and func in shapes:
+                made = shapes[func](*args, **options)
+                if made is not None:
+                    return made
             return func(*args, **options)
 
     return Placement()
+
+
+def _shapes() -> Mapping[Any, Any]:
+    """Makers of tensors without values; None where an argument is not one of the usual.
+
+    Torch itself imports its symbolic shapes for these, and sympy, for seconds.
+    """
+    import torch
+
+    def drawn(*size: Any, generator: Any = None, **options: Any) -> Any:
+        del generator
+        return None if "out" in options else torch.empty(*size, **options)
+
+    def like(one: Any, *others: Any, dtype: Any = None, **options: Any) -> Any:
+        usual = isinstance(one, torch.Tensor) and one.is_contiguous() and not others
+        if not usual or set(options) - {"device", "requires_grad", "generator"}:
+            return None
+        return torch.empty(one.shape, dtype=dtype or one.dtype)
+
+    likes = (torch.empty_like, torch.zeros_like, torch.ones_like, torch.randn_like,
+             torch.rand_like)  # fmt: skip
+    return {torch.randn: drawn, torch.rand: drawn, **dict.fromkeys(likes, like)}
 
 
 def _here(value: Any, target: str) -> Any:

@@ -11,6 +11,7 @@ from kbs_backends.languages.python_kernel import Dims
 from kbs_backends.languages.user_code import failures_by_line
 from kbs_backends.tasks.computation import Computation, run_user
 from kbs_backends.tasks.tolerance import SHORT
+from kbs_backends.tasks.untraced import spare
 from kbs_engine.errors import InputError
 from kbs_engine.results import Counted
 from kbs_engine.vocabulary import Dtype, Family
@@ -67,9 +68,10 @@ def torch_flops(
 ) -> float | None:
     """FLOPs by torch's counter, multiply-adds as two; None where it knows no operation."""
     import torch
-    from torch.utils.flop_counter import FlopCounterMode
+    from torch.utils import flop_counter
 
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+    spare(getattr(flop_counter, "_FlopCounterMode", None))
+    with torch.no_grad(), flop_counter.FlopCounterMode(display=False) as counter:
         run_user(where, function, inputs)
     return float(counter.get_total_flops()) or None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kbs_backends.tasks.computation import run_user
+from kbs_backends.tasks.untraced import is_tracing
 from kbs_engine.errors import InputError
 from kbs_engine.vocabulary import FAMILIES, Family
 
@@ -80,6 +81,10 @@ def operations_of(
     seen: set[str] = set()
 
     class Watch(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return is_tracing()
+
         def __torch_dispatch__(
             self, func: Any, kinds: Any, args: Any = (), kwargs: Any = None
         ) -> Any:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from kbs_backends.tasks.untraced import is_tracing
 from kbs_engine.errors import InputError
 
 _NAMED: Final = 3
@@ -31,6 +32,10 @@ def fresh_memory(value: int) -> Iterator[None]:
     bare = (aten.empty, aten.empty_strided, aten.empty_like, aten.new_empty, aten.new_empty_strided)
 
     class Filled(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return is_tracing()
+
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:

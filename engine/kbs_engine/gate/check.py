@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -36,10 +37,11 @@ def check_version(
     context = GateContext(run, version, final=final, inspectors=inspectors)
     refusals = list(_ask(context, tuple(RULES.values())))
     if final:
-        earlier = [n for n in run.paths.versions() if n < version]
         again = tuple(rule for rule in RULES.values() if rule.every)
-        for number in earlier:
-            refusals.extend(_ask(context.at(number), again))
+        for number in range(version):
+            earlier = context.at(number)
+            here = run.version(number).root.is_dir()
+            refusals.extend(_ask(earlier, again) if here else [_gone(earlier)])
     return tuple(dict.fromkeys(refusals))
 
 
@@ -98,6 +100,18 @@ def parse_version(name: str) -> int:
             f"{name!r} is no version", remedy="name a version's folder: RUN/v0, RUN/v1, …"
         )
     return int(name[1:])
+
+
+def _gone(context: GateContext) -> Refusal:
+    """Versions are numbered without a gap: one whose folder is not there was taken away."""
+    place = context.paths.root
+    return context.refuse(
+        "artifacts",
+        place,
+        "is gone, and with it the proof of every version after it",
+        f"restore it (`git -C {shlex.quote(str(context.run.root))} checkout -- "
+        f"{context.run.relative(place)}`)",
+    )
 
 
 def _remember(run: RunFolder, version: int, refusals: tuple[Refusal, ...]) -> None:

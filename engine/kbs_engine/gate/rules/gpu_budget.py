@@ -13,7 +13,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse a run whose jobs took more GPU time than its settings allow."""
     allowed = _allowed(context)
     spent = sum(row.gpu_time_s or 0.0 for row in context.finished.values())
-    if allowed is not None and spent > allowed:
+    if allowed is not None and spent > allowed and _after_v0(context):
         yield context.refuse(
             "gpu_budget",
             context.run.paths.journal,
@@ -21,6 +21,12 @@ def check(context: GateContext) -> Iterator[Refusal]:
             f"allow more: `kbs loop set {context.run.root} "
             f"--set gpu_seconds={math.ceil(2 * spent)}`",
         )
+
+
+def _after_v0(context: GateContext) -> bool:
+    """Whether a version was begun: what v0 takes is spent before anything can be reckoned."""
+    opened = context.run.journal.of_kind("version_opened")
+    return any(event.data.get("version") for event in opened)
 
 
 def _allowed(context: GateContext) -> float | None:
@@ -38,6 +44,7 @@ def _allowed(context: GateContext) -> float | None:
 RULE = Rule(
     id="gpu_budget",
     title="GPU time",
-    refuses="More GPU seconds in finished jobs than the run was given.",
+    refuses="More GPU seconds in finished jobs than the run was given, once a version after v0 "
+    "was begun.",
     check=check,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 
 from kbs_engine.gate.context import GateContext
@@ -12,6 +13,7 @@ from kbs_engine.run.measured import Bench, StatedComparison
 from kbs_engine.run.memories import Memory
 
 _CLOSE = 1e-6
+_TIMES = re.compile(r"\d[\d.,]* times|\d[\d.,]*\s*[×x]")
 _RESUME = "run `kbs loop resume`, which writes it again from what was measured"
 
 
@@ -106,6 +108,12 @@ def _experiments(context: GateContext) -> Iterator[Refusal]:
     if record is None or stated is None:
         return
     rows = {row.method: row for row in stated.methods}
+    path = context.run.paths.memory_record(context.number)
+    silent = rows.keys() - {told.method for told in record.experience.experiments}
+    for method in sorted(silent):
+        yield context.refuse(
+            "state_numbers", path, f"says nothing of {method}; attribution.json does", _RESUME
+        )
     for told in record.experience.experiments:
         row = rows.get(told.method)
         if row is None:
@@ -117,7 +125,7 @@ def _experiments(context: GateContext) -> Iterator[Refusal]:
         for name, one, two in fields:
             if one != two:
                 yield context.refuse(
-                    "state_numbers", context.run.paths.memory_record(context.number),
+                    "state_numbers", path,
                     f"says {name} {one} of {told.method}; attribution.json has {two}", _RESUME,
                 )  # fmt: skip
 
@@ -168,12 +176,26 @@ def _memory(context: GateContext) -> Iterator[Refusal]:
             _RESUME,
         )
     own, latency = bench.own(), record.performance.latency_us
-    if own is not None and latency is not None and not _close(latency * 1e3, own.median_ns):
+    told = "no time" if latency is None else f"{latency:.6g} µs"
+    if own is not None and (latency is None or not _close(latency * 1e3, own.median_ns)):
         yield context.refuse(
             "state_numbers",
             path,
-            f"says {latency:.6g} µs; bench.json has {own.median_ns / 1e3:.6g}",
+            f"says {told}; bench.json has {own.median_ns / 1e3:.6g} µs",
             _RESUME,
+        )
+    compared = record.performance.comparison_with_previous
+    given = {
+        f"{row.ratio:.3f} times as fast, 95 % interval {row.low:.3f} to {row.high:.3f}"
+        for row in bench.comparisons
+    }
+    if _TIMES.search(compared) and not any(text in compared for text in given):
+        yield context.refuse(
+            "state_numbers", path, f"says {compared!r}; bench.json has no such comparison", _RESUME
+        )
+    if record.masked and context.number in (0, context.state.best_version):
+        yield context.refuse(
+            "state_numbers", path, "is masked: v0 and the best version never are", _RESUME
         )
 
 
@@ -185,8 +207,10 @@ RULE = Rule(
     id="state_numbers",
     title="Headlines",
     refuses="A time, a speedup, a kernel, a best version or a correctness verdict in state.json "
-    "or in the memory record that bench.json does not give; a verdict or gain in the memory record "
-    "that attribution.json does not; a memory record of a version that the run does not have.",
+    "or in the memory record that bench.json does not give, or a time that it gives and the record "
+    "does not; a verdict or gain in the memory record that attribution.json does not give, or a "
+    "method of it left out; a masked record of v0 or the best; a memory record of a version that "
+    "the run does not have.",
     check=check,
     every=True,
 )
