@@ -23,6 +23,10 @@ _HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$")
 _KIND = re.compile(
     rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:[^\n]*\n){0,40}?kind:\s*(hardware|limits|measured)\b"
 )
+_OLDER = re.compile(
+    r"(?P<docs>(?:ref-)?docs/)?hardware/(?:(?P<vendor>[\w-]+)/)?(?P<name>[\w-]+?)(?:[_-]specs?)?\.md"
+)
+"""``docs/hardware/h20_spec.md``: how the pages of the shipped wiki were called before."""
 _SPEC_SUFFIX = re.compile(r"[_-]specs?$")
 
 
@@ -76,18 +80,23 @@ class Knowledge(msgspec.Struct, frozen=True, kw_only=True):
         if clean in self.pages:
             return self.pages[clean]
         for candidate in (clean, clean.removeprefix("docs/"), clean.removeprefix("ref-docs/")):
+            if candidate in self.pages:
+                return self.pages[candidate]
             if known := self.relative.get(candidate):
                 return self.pages[known[0]]
-        stem = _SPEC_SUFFIX.sub("", PurePosixPath(clean).stem)
-        if "hardware" in parts:
-            same = [
-                page
-                for page in self.pages.values()
-                if page.facts is not None and PurePosixPath(page.path).stem == stem
-            ]
-            if len(same) == 1:
-                return same[0]
-        return f"no file {clean} in the wiki"
+        older = _OLDER.fullmatch(clean)
+        same = [page for page in self.pages.values() if older and _is_called(page, older)]
+        return same[0] if len(same) == 1 else f"no file {clean} in the wiki"
+
+
+def _is_called(page: Page, older: re.Match[str]) -> bool:
+    """Whether an older spelling means this page of the shipped wiki."""
+    at = PurePosixPath(page.path)
+    if page.facts is None or at.stem != older["name"] or at.parts[0] != "hardware":
+        return False
+    if older["vendor"]:
+        return at.parts[1:-1] == (older["vendor"],)
+    return bool(older["docs"])
 
 
 def load_knowledge(roots: Sequence[Path]) -> Knowledge:
@@ -97,32 +106,32 @@ def load_knowledge(roots: Sequence[Path]) -> Knowledge:
     """
     faults = Faults()
     files = [file for root in name_roots(roots) for file in read_files(root, faults)]
-    reader = RootReader(faults)
+    spec_pages: list[SpecPage] = []
     tables: dict[str, PageTables] = {}
     for file in files:
         if file.suffix != ".md" or not file.root.native or not _KIND.match(file.data[:4096]):
             continue
         own = RootReader(faults)
         own.read(file)
-        reader.pages.update(own.pages)
-        reader.measured.update(own.measured)
+        spec_pages.extend((*own.pages.values(), *own.measured.values()))
         try:
             tables[file.path] = read_tables(parse(file.text(), file.path), file.path)
         except WikiError:  # the reader has told it
             continue
     faults.raise_if_any()
-    return knowledge_of(files, reader, tables)
+    return knowledge_of(files, spec_pages, tables)
 
 
 def knowledge_of(
-    files: Sequence[WikiFile], reader: RootReader, tables: Mapping[str, PageTables]
+    files: Sequence[WikiFile], found: Sequence[SpecPage], tables: Mapping[str, PageTables]
 ) -> Knowledge:
-    """Knowledge from what the wiki reader found."""
-    spec_pages = {
-        page.citation.path: page for page in (*reader.pages.values(), *reader.measured.values())
-    }
-    names = _names(reader.pages.values())
-    users = _users(reader.pages)
+    """Knowledge from what the wiki reader found.
+
+    Each page counts by its citation path: one of an overlay does not hide another of the same id.
+    """
+    spec_pages = {page.citation.path: page for page in found}
+    names = _names(found)
+    users = _users(found)
     finder = ChipNames(names)
     pages: dict[str, Page] = {}
     relative: dict[str, list[str]] = {}
@@ -150,16 +159,15 @@ def knowledge_of(
 
 
 def _names(pages: Iterable[SpecPage]) -> dict[str, tuple[str, ...]]:
-    return {
-        page.front.id: (
-            page.front.name,
-            *page.front.aliases,
-            *page.front.ambiguous,
-            *(f"{page.front.id} {size}" for size in _sizes(page)),
-        )
-        for page in pages
-        if isinstance(page.front, HardwareFront)
-    }
+    """Chip to all names that its pages give it."""
+    found: dict[str, dict[str, None]] = {}
+    for page in pages:
+        front = page.front
+        if isinstance(front, HardwareFront):
+            sizes = (f"{front.id} {size}" for size in _sizes(page))
+            names = (front.name, *front.aliases, *front.ambiguous, *sizes)
+            found.setdefault(front.id, {}).update(dict.fromkeys(names))
+    return {id_: tuple(names) for id_, names in found.items()}
 
 
 def _sizes(page: SpecPage) -> list[str]:
@@ -171,21 +179,27 @@ def _sizes(page: SpecPage) -> list[str]:
     ]
 
 
-def _users(pages: Mapping[str, SpecPage]) -> dict[str, frozenset[str]]:
+def _users(pages: Iterable[SpecPage]) -> dict[str, frozenset[str]]:
     """Limits page to the chips that inherit it."""
-    found: dict[str, set[str]] = {}
-    for id_, page in pages.items():
-        if not isinstance(page.front, HardwareFront):
+    parents: dict[str, set[str]] = {}
+    chips: set[str] = set()
+    for page in pages:
+        front = page.front
+        if isinstance(front, MeasuredFront):
             continue
-        current: SpecPage | None = page
-        for _ in range(len(pages)):
-            front = current.front if current else None
-            parent = None if front is None or isinstance(front, MeasuredFront) else front.inherits
-            if parent is None:
-                break
-            found.setdefault(parent, set()).add(id_)
-            current = pages.get(parent)
-    return {id_: frozenset(chips) for id_, chips in found.items()}
+        if isinstance(front, HardwareFront):
+            chips.add(front.id)
+        if front.inherits is not None:
+            parents.setdefault(front.id, set()).add(front.inherits)
+    found: dict[str, set[str]] = {}
+    for chip in chips:
+        ahead = sorted(parents.get(chip, ()))
+        while ahead:
+            parent = ahead.pop()
+            if chip not in found.setdefault(parent, set()):
+                found[parent].add(chip)
+                ahead.extend(sorted(parents.get(parent, ())))
+    return {id_: frozenset(users) for id_, users in found.items()}
 
 
 def _chips_of(

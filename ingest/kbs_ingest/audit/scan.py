@@ -12,7 +12,10 @@ from kbs_ingest.audit.model import Anchor, Citation, Quantity
 from kbs_ingest.audit.twists import no_number, twisted
 from kbs_ingest.audit.values import NUMBER, UNIT, parse_quantity
 
-_ROOT = r"(?:<gpu-wiki>|&lt;gpu-wiki&gt;|\[gpu-wiki\]|(?:[\w.~/-]{0,200}/)?(?<![\w-])gpu-wiki)"
+_ROOT = (
+    r"(?:<gpu-wiki>|&lt;gpu-wiki&gt;|\[gpu-wiki\]"
+    r"|(?:(?P<before>[\w.~/-]{0,200})/)?(?<![\w-])gpu-wiki)"
+)
 _CITE = re.compile(
     rf"(?P<arrow>(?:<-{{1,4}}|←|⟵|&lt;-{{1,4}})\s{{0,8}})?[`\"'(*]{{0,4}}{_ROOT}(?P<gap>/|\s+(?=[\w.-]+/))"
     r"(?P<path>[^\s:|`\"'<>()\[\]{},;#§]+)"
@@ -104,7 +107,7 @@ def _citation(piece: Piece, cite: re.Match[str], segment: str) -> Citation:
         value = None
     first = int(cite["first"]) if cite["first"] else None
     last = int(cite["last"]) if cite["last"] else first
-    path = cite["path"].rstrip(".") if cite["anchor"] is None else cite["path"]
+    path = _path(cite)
     shown = f"{labels[0]}: {value.text}" if value and labels else segment.strip(_TRAILING + "|")
     place = cite["anchor"] or ""
     return Citation(
@@ -119,6 +122,13 @@ def _citation(piece: Piece, cite: re.Match[str], segment: str) -> Citation:
         if first is not None and first == last
         else None,
     )
+
+
+def _path(cite: re.Match[str]) -> str:
+    """The path below the wiki; one that leaves it and comes back is kept whole."""
+    path = cite["path"].rstrip(".") if cite["anchor"] is None else cite["path"]
+    _, wiki, inside = f"/{cite['before'] or ''}/".partition("/gpu-wiki/")
+    return f"{inside}gpu-wiki/{path}" if wiki and ".." in inside.split("/") else path
 
 
 def _is_direct(segment: str, value: Quantity | None) -> bool:

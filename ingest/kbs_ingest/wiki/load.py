@@ -89,8 +89,9 @@ def read_together(
 def _overlay(readers: Sequence[RootReader], faults: Faults) -> RootReader:
     merged = RootReader(faults)
     for reader in readers:
-        merged.pages.update(reader.pages)
-        merged.measured.update(reader.measured)
+        for kept, new in ((merged.pages, reader.pages), (merged.measured, reader.measured)):
+            merged.shadowed.extend((kept[id_], new[id_]) for id_ in kept.keys() & new.keys())
+            kept.update(new)
         merged.methods.update(reader.methods)
         merged.rules.update(reader.rules)
         merged.features.update(reader.features)

@@ -59,6 +59,8 @@ class RootReader:
         self.templates: dict[str, Template] = {}
         self.words: list[Words] = []
         self.chunks: list[Chunk] = []
+        self.shadowed: list[tuple[SpecPage, SpecPage]] = []
+        """Pages of specs that a later root replaced, each with the page in its place."""
         self.lost: set[tuple[str, str]] = set()
         """Folder and name of files whose record could not be read."""
 

@@ -13,7 +13,7 @@ from kbs_ingest.wiki.load import read_together
 from kbs_ingest.wiki.markdown import parse
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, name_roots, read_files
-from kbs_ingest.wikicheck.model import Collected, WikiFault
+from kbs_ingest.wikicheck.model import Collected, WikiFault, spec_pages
 
 _BY_MESSAGE = (
     ("has no source", "source_missing"),
@@ -45,8 +45,7 @@ def collect(paths: Sequence[Path]) -> Collected:
 
 
 def _tables(files: Sequence[WikiFile], merged: RootReader) -> dict[str, PageTables]:
-    pages = (*merged.pages.values(), *merged.measured.values())
-    wanted = {page.citation.path for page in pages}
+    wanted = {page.citation.path for page in spec_pages(merged)}
     found = {}
     for file in files:
         if file.path in wanted:

@@ -22,7 +22,7 @@ _SPAN = re.compile(r"`[^`\n]*`")
 
 def check_links(wiki: Collected, out: Collector) -> tuple[int, int]:
     """Check all pages; return how many citations and links were looked at."""
-    judge = Judge(knowledge_of(wiki.files, wiki.merged, wiki.tables))
+    judge = Judge(knowledge_of(wiki.files, wiki.spec_pages, wiki.tables))
     files = {file.path: file for file in wiki.files}
     cited = linked = 0
     for file in wiki.files:

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from kbs_ingest.audit.tables import PageTables
+from kbs_ingest.wiki.hardware import SpecPage
 from kbs_ingest.wiki.model import ChipPage
 from kbs_ingest.wiki.rootreader import RootReader
 from kbs_ingest.wiki.source import WikiFile, WikiRoot
@@ -87,6 +88,17 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True):
     """What the wiki reader itself refuses."""
     broken: frozenset[str] = frozenset()
     """Citation paths of files that could not be read at all."""
+
+    @property
+    def spec_pages(self) -> tuple[SpecPage, ...]:
+        """Every page of specs, those too that a later root replaced."""
+        return spec_pages(self.merged)
+
+
+def spec_pages(merged: RootReader) -> tuple[SpecPage, ...]:
+    """Every page of specs that was read, those too that a later root replaced."""
+    replaced = (old for old, _ in merged.shadowed)
+    return (*replaced, *merged.pages.values(), *merged.measured.values())
 
 
 class Collector:
