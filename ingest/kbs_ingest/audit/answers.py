@@ -87,10 +87,10 @@ def reference(page: Page, lines: range | None, anchor: Anchor) -> Verdict:
 
 
 def another(value: Quantity) -> Verdict:
-    """The answer on a number that the page states, under a sign, comparison or negation."""
+    """The answer on a number that the page states, under a sign, comparison or multiple."""
     return Verdict(
         verdict="wrong_value",
-        detail=f"the page states {value.text}, which {value.twist!r} before it makes another value",
+        detail=f"the page states {value.text}, which {value.twist!r} beside it makes another value",
     )
 
 

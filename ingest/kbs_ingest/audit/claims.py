@@ -8,6 +8,7 @@ import msgspec
 
 from kbs_ingest.audit.knowledge import Fact
 from kbs_ingest.audit.model import Citation
+from kbs_ingest.audit.qualifiers import Qualifiers, clock_behind, qualifiers
 
 _SPARSE = re.compile(
     r"\b(?P<no>no|not|non|without|excluding|w/o)?[\s_-]*"
@@ -37,6 +38,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     die: bool
     accumulate: str
     direction: str
+    others: Qualifiers = Qualifiers()
 
     def misfit(self, fact: Fact) -> str:
         """Why the row does not carry the statement, or nothing."""
@@ -54,7 +56,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
                 f"L{fact.line} is for {told[basis.direction]}, "
                 f"the statement says {told[self.direction]}"
             )
-        return ""
+        return self.others.misfit(fact)
 
 
 def without_accumulator(label: str) -> str:
@@ -75,4 +77,8 @@ def claim_of(citation: Citation) -> Claim:
         die=any(_DIE.search(text) for text in texts),
         accumulate=_DTYPE.get(dtype, dtype),
         direction=direction,
+        others=clock_behind(
+            qualifiers("".join(citation.labels[:1]), citation.behind, citation.after),
+            citation.behind,
+        ),
     )

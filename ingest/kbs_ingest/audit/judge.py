@@ -69,7 +69,7 @@ class Judge:
         if lines is None and citation.anchor == Anchor():
             return Verdict(verdict="missing", detail=no_place(page, citation.anchor))
         found = self._compare(citation, citation.value, page, lines, readings)
-        twisted = found.verdict == "ok" and citation.value.twist
+        twisted = found.verdict in ("ok", "moved") and citation.value.twist
         return another(citation.value) if twisted else found
 
     def _lacking(self, citation: Citation) -> Verdict:

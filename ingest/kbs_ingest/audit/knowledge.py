@@ -42,6 +42,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True):
     topic: Topic
     used: bool = True
     reason: str = ""
+    measured: bool = False
 
     @property
     def shown(self) -> str:
@@ -226,13 +227,14 @@ def _chips_of(
 
 
 def _facts(page: SpecPage, tables: PageTables | None) -> tuple[Fact, ...]:
-    rows = [_of_spec(spec) for spec in page.specs]
+    whole = isinstance(page.front, MeasuredFront)
+    rows = [_of_spec(spec, measured=whole or spec.measured) for spec in page.specs]
     if tables:
         rows.extend(_of_disagreement(row) for row in tables.disagreements if row.metric)
     return tuple(sorted(rows, key=lambda fact: fact.line))
 
 
-def _of_spec(spec: Spec) -> Fact:
+def _of_spec(spec: Spec, *, measured: bool) -> Fact:
     return Fact(
         line=spec.citation.line,
         metric=spec.metric,
@@ -241,6 +243,7 @@ def _of_spec(spec: Spec) -> Fact:
         unit=spec.unit,
         basis=spec.basis,
         topic=topic(tokens(f"{spec.words} {spec.metric}")),
+        measured=measured,
     )
 
 

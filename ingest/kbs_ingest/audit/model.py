@@ -29,8 +29,8 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
     """Number and unit as they stand in the text."""
 
     twist: str = ""
-    """What stands before the number and makes it another statement: a sign, a comparison or a
-    negation."""
+    """What stands beside the number and makes it another statement: a sign, a comparison, a
+    negation, a multiple or a second value."""
 
     @property
     def is_unknown(self) -> bool:
@@ -62,6 +62,10 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True):
     """The form ``UNKNOWN (gpu-wiki not found)``."""
     beside: str = ""
     """What the same statement says between the value and its citation, and after it."""
+    behind: str = ""
+    """What stands right behind number and unit, up to the citation."""
+    after: str = ""
+    """What the same statement says after its citation."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ import msgspec
 
 from kbs_ingest.audit.containers import Piece, pieces
 from kbs_ingest.audit.model import Anchor, Citation, Quantity
+from kbs_ingest.audit.qualifiers import behind_value, multiplied, twist_behind
 from kbs_ingest.audit.twists import no_number, twisted
 from kbs_ingest.audit.values import NUMBER, UNIT, parse_quantity
 
@@ -24,7 +25,7 @@ _CITE = re.compile(
 )
 _NOT_FOUND = re.compile(r"(?P<label>[^|;:\n]{0,160}):\s*[`*]*UNKNOWN[`*]*\s*\(gpu-wiki not found\)")
 _TRAILING = " \t`\"'([*_"
-_LAST_VALUE = re.compile(rf"(?<![\w.,])({NUMBER})\s*({UNIT})(?![\w/])")
+_LAST_VALUE = re.compile(rf"(?<![\w.,])({NUMBER})\s*({UNIT})(?!\w)(?:(?<=/s)|(?<=S)|(?!/))")
 _CLAUSE = re.compile(r"[.;•!?]\s|,\s|\s[-–—]\s|:\s|[(\[]")
 _BULLET = re.compile(r"^\s*(?:[-*+•>]|\d+[.)]|#+|//+|#)\s+")
 _COMMENT = re.compile(r"//|/\*|\s#|^#")
@@ -105,6 +106,11 @@ def _citation(piece: Piece, cite: re.Match[str], segment: str) -> Citation:
     between = segment.rpartition(value.text)[2] if value and value.text in segment else ""
     if not cite["arrow"] and not _is_direct(segment, value):
         value = None
+    after = _after(piece, cite.end())
+    behind = behind_value(segment, value) if value else ""
+    if value and not value.twist:
+        twist = twist_behind(value, behind, after) or multiplied(labels[0] if labels else "")
+        value = msgspec.structs.replace(value, twist=twist)
     first = int(cite["first"]) if cite["first"] else None
     last = int(cite["last"]) if cite["last"] else first
     path = _path(cite)
@@ -117,7 +123,9 @@ def _citation(piece: Piece, cite: re.Match[str], segment: str) -> Citation:
         value=value,
         path=path,
         anchor=Anchor(first=first, last=last, section=(cite["section"] or "").strip()),
-        beside=f"{between} {_after(piece, cite.end())}".strip(),
+        beside=f"{between} {after}".strip(),
+        behind=behind,
+        after=after,
         span=piece.raw_span(cite.start("first"), cite.end("first"))
         if first is not None and first == last
         else None,

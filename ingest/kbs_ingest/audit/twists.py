@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from kbs_ingest.audit.model import Quantity
-from kbs_ingest.audit.values import NUMBER, UNIT
+from kbs_ingest.audit.values import NUMBER, UNIT, alike, parse_quantity
 
 _LEADING = re.compile(NUMBER)
 _MARKUP = r"[\s*_`\"'(\[]*"
@@ -17,12 +17,20 @@ _SIGN = re.compile(r"(?:^|[\s:=|(\[*_`\"'~≈])(?P<twist>[-−])[*_`\"']*$")
 _OPENS = re.compile(rf"[:=|]{_MARKUP}(?P<twist>[-−])\s*$")
 """Behind a colon no space makes a dash of a sign."""
 _WORDS = re.compile(
-    r"\b(?P<twist>not|never|no|isn['’]t|wasn['’]t|cannot be|n['’]t|without|minus|negative"
+    r"\b(?P<twist>almost|nearly|barely|hardly|scarcely|used to be|formerly|previously|no longer"
+    r"|just (?:under|over|below|above)|twice|thrice|half(?: of)?|double|triple|times"
+    r"|(?:third|quarter|fifth|tenth|fraction|percent) of|% of"
+    r"|not|never|no|isn['’]t|wasn['’]t|cannot be|n['’]t|without|minus|negative"
     r"|(?:more|less|fewer|greater|larger|smaller|higher|lower|faster|slower|other) than"
     r"|over|above|below|under|beyond|at least|exceed(?:s|ing)|except)"
     rf"(?:\s+(?:about|exactly|quite|really|only|even|the|a|around|approximately)){{0,2}}{_MARKUP}$",
     re.IGNORECASE,
 )
+_MULTIPLE = re.compile(
+    rf"(?<![\w.])(?P<first>\d[\d.,]*\s*(?:{UNIT}\s*)?)"
+    r"(?P<twist>[x×·+]|\*(?!\*)|(?<=\d)[-–]|(?<=\s)(?:to|or|through)|\.{2,3}|…)\s*$"
+)
+"""``8 x 3.35 TB/s``, ``3.0-3.35 TB/s`` and ``3.0 to 3.35 TB/s``."""
 _NO_NUMBER = re.compile(rf"^(?P<word>[^\s:=|;,()]{{1,40}})\s+{UNIT}(?![\w/])")
 _BAD_DIGITS = re.compile(r"^[+\-−]?\.?\d[\w.,+\-]*")
 
@@ -39,8 +47,16 @@ def twisted(value: Quantity, text: str) -> Quantity:
         or _SIGN.search(before)
         or _OPENS.search(before)
         or _WORDS.search(before)
+        or _another_before(value, before)
     )
     return msgspec.structs.replace(value, twist=found["twist"]) if found else value
+
+
+def _another_before(value: Quantity, before: str) -> re.Match[str] | None:
+    """A factor, or another value of a range, that stands before the number."""
+    found = _MULTIPLE.search(before)
+    first = parse_quantity(found["first"]) if found else None
+    return None if first is not None and first.unit and alike(value, first) else found
 
 
 def no_number(text: str) -> Quantity | None:

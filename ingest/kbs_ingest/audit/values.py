@@ -10,6 +10,7 @@ from kbs_engine.units import QUANTITY, to_base
 from kbs_ingest.audit.model import Quantity
 
 _EXACT = 1e-9
+_ROUNDING = 1e-3
 _PREFIX = {"k": "K", "K": "K", "M": "M", "G": "G", "T": "T", "P": "P"}
 _TIMES = r"\s?[×·*xX]\s?10(?:(?:\^|\*\*)\{?[+-]?\d{1,2}\}?|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})"
 NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][+-]?\d{{1,3}}|{_TIMES})?)"
@@ -122,6 +123,15 @@ def rounded(value: Quantity, number: float | str | None, unit: str) -> bool:
     base = to_base(value.number, value.unit)
     half = abs(base * float(Decimal(5).scaleb(parts.exponent - 1) / printed))
     return abs(base - to_base(number, unit)) <= half * (1 + _EXACT)
+
+
+def alike(value: Quantity, other: Quantity) -> bool:
+    """Whether two written numbers are the same in units of one kind, but for rounding."""
+    if value.number is None or other.number is None:
+        return False
+    if QUANTITY[value.unit] != QUANTITY[other.unit]:
+        return False
+    return close(to_base(value.number, value.unit), to_base(other.number, other.unit), _ROUNDING)
 
 
 def close(value: float, other: float, tolerance: float) -> bool:
