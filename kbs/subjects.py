@@ -14,7 +14,7 @@ import msgspec
 from kbs.paths import PathType
 from kbs_engine.days import FORM, day_fault
 from kbs_engine.diagnose import Subject
-from kbs_engine.errors import UsageError
+from kbs_engine.errors import RefusedError, UsageError
 from kbs_engine.vocabulary import DTYPES, FAMILIES, LANGUAGE_ALIASES, LANGUAGES
 from kbs_engine.work import Work
 
@@ -151,8 +151,10 @@ def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> 
     subjects: list[Subject] = []
     seen: list[str] = []
     for path in paths:
-        report = read_report(path, store.metric_map(report_vendor(path)))
+        vendor = report_vendor(path)
+        report = read_report(path, store.metric_map(vendor))
         work_file = _work_file(path, selection)
+        _refuse_vendor(selection.chip or (work_file.chip if work_file else None), vendor, path, store)
         _tell_idle(work_file, {profile.launch for profile in report.profiles}, path)
         for profile in report.profiles:
             seen.append(f"{profile.launch}: {profile.name}")
@@ -174,6 +176,22 @@ def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> 
             remedy=f"the report holds {'; '.join(seen[:10])}",
         )
     return subjects
+
+
+def _refuse_vendor(name: str | None, vendor: str, path: Path, store: Store) -> None:
+    """UsageError when the chip named beside a report is of another vendor than its tool."""
+    if not name:
+        return
+    try:
+        chip = store.chip(name)
+    except RefusedError:  # an unknown chip is told where its specs are needed
+        return
+    if chip.vendor != vendor:
+        raise UsageError(
+            f"{chip.name} is of {chip.vendor}, the report is of a GPU of {vendor}",
+            where=str(path),
+            remedy="leave --chip out, or name the GPU of which the report is",
+        )
 
 
 def _tell_idle(work_file: WorkFile | None, launches: set[int], path: Path) -> None:

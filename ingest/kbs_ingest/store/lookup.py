@@ -45,12 +45,17 @@ def _refusal(
     rows = connection.execute("SELECT DISTINCT key, chip FROM aliases ORDER BY ALL").fetchall()
     begin = sorted({id_ for other, id_ in rows if key and other.startswith(key)})
     candidates = sorted(shared) or begin
-    if candidates:
+    if len(candidates) > 1:
         return RefusedError(
             f"{name!r} does not say which GPU: {', '.join(candidates)}",
             remedy=f"name one of them, for example {candidates[0]}",
         )
     near = near_chips.named_alike(name, chips)
+    if shared:
+        return RefusedError(
+            f"{name!r} names several GPUs, and gpu-wiki has a page of one of them alone: {shared[0]}",
+            remedy=f"name {shared[0]} where it is that one; {LIST_THEM}",
+        )
     remedy = f"near names: {', '.join(near)}; {LIST_THEM}" if near else LIST_THEM
     return RefusedError(
         f"gpu-wiki knows no GPU named {name!r}; nothing is approximated", remedy=remedy

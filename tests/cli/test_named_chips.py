@@ -1,0 +1,26 @@
+"""A chip that is named: another part of one name, and another vendor than the report's."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["NVIDIA L40", "L40", "MI355", "NVIDIA H2", "RTX 6000"])
+def test_a_lone_candidate_is_never_offered_as_ambiguous(kbs_here, name):
+    ran = kbs_here("specs", name)
+    assert ran.code == 1, ran
+    assert "does not say which GPU" not in ran.err or ", " in ran.err.split("which GPU:")[1]
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize("name", ["NVIDIA L40", "L40", "MI355"])
+def test_another_part_is_refused_as_unknown(kbs_here, name):
+    assert "gpu-wiki knows no GPU named" in kbs_here("specs", name).err
+
+
+@pytest.mark.parametrize("command", ["diagnose", "roofline"])
+def test_a_chip_of_another_vendor_than_the_report_is_refused(kbs_here, report, command):
+    ran = kbs_here(command, report, "--chip", "mi300x", "--launch", "0")
+    assert (ran.code, ran.out) == (2, "")
+    assert "AMD Instinct MI300X is of amd, the report is of a GPU of nvidia" in ran.err
+    assert kbs_here(command, report, "--chip", "h100_sxm", "--launch", "0").code == 0
