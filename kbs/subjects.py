@@ -154,7 +154,9 @@ def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> 
         vendor = report_vendor(path)
         report = read_report(path, store.metric_map(vendor))
         work_file = _work_file(path, selection)
-        _refuse_vendor(selection.chip or (work_file.chip if work_file else None), vendor, path, store)
+        _refuse_vendor(
+            selection.chip or (work_file.chip if work_file else None), vendor, path, store
+        )
         _tell_idle(work_file, {profile.launch for profile in report.profiles}, path)
         for profile in report.profiles:
             seen.append(f"{profile.launch}: {profile.name}")

@@ -26,6 +26,7 @@ class Built(msgspec.Struct, frozen=True):
     counts: dict[str, int]
     embedded: int
     bad: tuple[BadLine, ...]
+    shadows: tuple[str, ...] = ()
 
 
 def build(
@@ -76,7 +77,7 @@ def build(
     )
     if progress:
         progress("writing", 1, 1)
-    return Built({**counts, **loaded[0].counts}, embedded, loaded[0].bad)
+    return Built({**counts, **loaded[0].counts}, embedded, loaded[0].bad, wiki.shadows)
 
 
 def _vectors(

@@ -83,7 +83,11 @@ def ingest(
             )
             number = int(folder.name.rpartition("-")[2])
             manifest = msgspec.structs.replace(
-                wanted, generation=number, counts=built.counts, contents=layout.contents(folder)
+                wanted,
+                generation=number,
+                counts=built.counts,
+                contents=layout.contents(folder),
+                shadows=built.shadows,
             )
             layout.write_manifest(folder, manifest)
         layout.swap_current(place, folder)
@@ -96,7 +100,7 @@ def ingest(
         embedding_model=model.identity,
         embedded=built.embedded,
         bad_lines=built.bad,
-        notes=_notes(model.identity, files),
+        notes=(*_notes(model.identity, files), *built.shadows),
     )
 
 
@@ -155,7 +159,7 @@ def _unchanged(
         counts=found.counts,
         embedding_model=found.model,
         bad_lines=tuple(bad),
-        notes=_notes(found.model, files),
+        notes=(*_notes(found.model, files), *found.shadows),
     )
 
 

@@ -39,6 +39,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     contents: dict[str, int] = msgspec.field(default_factory=dict)
     """Each file of the generation with its size, so that a loss is seen without opening it."""
+    shadows: tuple[str, ...] = ()
+    """Pages that replace another of their id and state other values, one line each."""
 
 
 def ingest_command(home: Path, *, rebuild: bool = False) -> str:

@@ -53,7 +53,7 @@ def _refusal(
     near = near_chips.named_alike(name, chips)
     if shared:
         return RefusedError(
-            f"{name!r} names several GPUs, and gpu-wiki has a page of one of them alone: {shared[0]}",
+            f"{name!r} names several GPUs; gpu-wiki has a page of {shared[0]} alone",
             remedy=f"name {shared[0]} where it is that one; {LIST_THEM}",
         )
     remedy = f"near names: {', '.join(near)}; {LIST_THEM}" if near else LIST_THEM

@@ -10,6 +10,7 @@ import msgspec
 
 from kbs_engine.metrics import MetricMap
 from kbs_ingest.rules.columns import Columns
+from kbs_ingest.wiki import shadows
 from kbs_ingest.wiki.chips import build_chips
 from kbs_ingest.wiki.crosscheck import Names, crosscheck
 from kbs_ingest.wiki.faults import Faults
@@ -53,6 +54,7 @@ def load_files(files: Sequence[WikiFile], progress: Progress | None = None) -> W
         cases=dict(sorted(merged.cases.items())),
         chunks=_chunks(merged),
         files={file.path: file.sha256 for file in files},
+        shadows=shadows.notes(shadows.differences(merged.shadowed)),
     )
 
 

@@ -89,3 +89,5 @@ class Wiki(msgspec.Struct, frozen=True, kw_only=True):
     chunks: tuple[Chunk, ...] = ()
     files: dict[str, str] = msgspec.field(default_factory=dict)
     """Citation path to content hash."""
+    shadows: tuple[str, ...] = ()
+    """Pages that replace another of their id and state other values, one line each."""

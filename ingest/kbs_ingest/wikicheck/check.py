@@ -10,6 +10,7 @@ import msgspec
 
 from kbs_ingest.wiki.markdown import unify_lines
 from kbs_ingest.wiki.places import shown_path
+from kbs_ingest.wiki.shadows import differences
 from kbs_ingest.wiki.source import WikiRoot
 from kbs_ingest.wikicheck.collect import READER_ARITHMETIC, collect
 from kbs_ingest.wikicheck.conditions import check_conditions
@@ -50,6 +51,7 @@ def check_wiki(paths: Sequence[Path]) -> CheckReport:
     check_opcodes(wiki, out)
     cited, linked = check_links(wiki, out)
     _check_holes(wiki, out)
+    _check_shadows(wiki, out)
     return CheckReport(
         faults=tuple(
             _placed(fault, wiki.roots)
@@ -71,6 +73,18 @@ def check_wiki(paths: Sequence[Path]) -> CheckReport:
             "links": linked,
         },
     )
+
+
+def _check_shadows(wiki: Collected, out: Collector) -> None:
+    """Pages that replace another of their id and contradict it; a team may mean to."""
+    for one in differences(wiki.merged.shadowed):
+        out.add(
+            f"{one.page}:{one.line}",
+            "shadow",
+            f"replaces {one.replaced} and differs from it: {one}",
+            "correct it, or cite the source that shows the other value wrong",
+            severity="warning",
+        )
 
 
 def _check_holes(wiki: Collected, out: Collector) -> None:
