@@ -172,9 +172,20 @@ def posterior(tallies: Tallies) -> Chance:
 
 
 def realised_gain(tallies: Tallies) -> float | None:
-    """Weighted mean share of time that the method returned where it helped; None if unsaid."""
-    weight = sum(item.gain_weight for item in tallies.values())
-    return sum(item.gain for item in tallies.values()) / weight if weight > 0 else None
+    """Share of time that the method returned where it helped; None if unsaid.
+
+    Each machine counts once, with the weighted mean of its rows; of the machines the lower
+    median is taken, what at least half of them reached, so that no machine moves it far.
+    """
+    means = sorted(
+        item.gain / item.gain_weight for item in tallies.values() if item.gain_weight > 0
+    )
+    return means[(len(means) - 1) // 2] if means else None
+
+
+def telling_machines(tallies: Tallies) -> int:
+    """Machines that say by how much the method helped."""
+    return sum(item.gain_weight > 0 for item in tallies.values())
 
 
 def chance_of(outcomes: Sequence[Outcome], context: Context, *, as_of: date) -> Chance:

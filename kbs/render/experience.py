@@ -84,6 +84,8 @@ def show_advice(console: Console, advice: Advice) -> None:
             console.print(f"    chosen there: {chosen}", markup=False)
         if row.examples:
             console.print(f"    seen in {', '.join(e[:12] for e in row.examples)}", markup=False)
+        for note in row.notes:
+            console.print(f"    {note}", markup=False)
         if row.filtered:
             console.print(f"    the wiki would not use it here: {row.filtered}", markup=False)
     if not advice.recommendations:

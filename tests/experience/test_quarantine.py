@@ -53,10 +53,29 @@ def test_an_honest_record_near_the_floor_is_believed():
         (outcome(gain=-0.1, before_ns=None, after_ns=None), "called effective"),
         (outcome(verdict="harmful", gain=0.2, before_ns=None), "called harmful"),
         (outcome(gain=1 - 1e-6, before_ns=None, after_ns=None), "without the times"),
+        (over_v0(10_000), "its times say 1e+04 times"),
+        (over_v0(1001, kernel="gemm", dims={"M": "big"}), "no floor, work or library baseline"),
     ],
 )
 def test_what_cannot_be_true_is_doubted_with_its_reason(found, told):
     assert told in (doubt(found, CHIP) or "")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"floor_ns": 50_000.0},
+        {"baseline": "torch-compile", "baseline_ns": 70_000.0},
+        {"bytes_in": 40e6, "bytes_out": 10e6},
+        {"kernel": "gemm", "dims": {"M": 512, "N": 512, "K": 512}},
+    ],
+)
+def test_a_vast_factor_stays_where_something_bounds_its_times(shown):
+    assert doubt(over_v0(2000, **shown), CHIP) is None
+
+
+def test_a_vast_factor_on_an_unknown_chip_is_doubted():
+    assert doubt(over_v0(2000, kernel="gemm", dims={"M": 512, "N": 512, "K": 512})) is not None
 
 
 def test_a_kernel_that_may_skip_work_has_no_floor_of_counted_work():

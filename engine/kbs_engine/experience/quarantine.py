@@ -28,7 +28,8 @@ LIBRARY_FACTOR: Final = 10.0
 """Largest believed factor over the best library baseline of the same task and chip."""
 
 UNSHOWN_FACTOR: Final = 1000.0
-"""Largest factor over its own predecessor that is believed without the two times."""
+"""Largest factor over its own predecessor that is believed where nothing of it can be checked:
+without the two times, or with times that neither a floor nor a library baseline bounds."""
 
 DISAGREEMENT: Final = 1.25
 """A claimed factor and the factor of its own times may differ by this."""
@@ -126,6 +127,7 @@ def doubt(
         or _impossible_percent(outcome.metrics_before)
         or _impossible_percent(outcome.metrics_after)
         or _contradiction(outcome)
+        or _unchecked(outcome, physics, library_ns)
     )
 
 
@@ -183,6 +185,27 @@ def _contradiction(outcome: Outcome) -> str | None:
     if outcome.verdict == "harmful" and gain > 0:
         return f"called harmful at a gain of {gain:.3g}"
     return _other_factor(outcome, 1 / (1 - gain))
+
+
+def _unchecked(outcome: Outcome, physics: Physics | None, library_ns: float | None) -> str | None:
+    """A vast factor whose times agree with each other and can be held against nothing else."""
+    if outcome.before_ns is None or outcome.after_ns is None:
+        return None
+    factor = outcome.before_ns / outcome.after_ns
+    if factor <= UNSHOWN_FACTOR or _checkable(outcome, physics, library_ns):
+        return None
+    return (
+        f"its times say {factor:.3g} times, and it tells no floor, work or library baseline "
+        f"that would bound them; believed up to {UNSHOWN_FACTOR:g} without"
+    )
+
+
+def _checkable(outcome: Outcome, physics: Physics | None, library_ns: float | None) -> bool:
+    """Whether anything but the record's own two times bounds its shorter time."""
+    told = (outcome.floor_ns, outcome.baseline_ns, library_ns)
+    if any(value is not None for value in told):
+        return True
+    return bool(physics and floor_ns(outcome, physics))
 
 
 def _other_factor(outcome: Outcome, claimed: float) -> str | None:
