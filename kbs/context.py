@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kbs.home import home_folder, wiki_roots
-from kbs.paths import PathType
+from kbs.paths import AddressType, PathType
 from kbs_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -90,11 +90,33 @@ def _check_numbers(options: dict[str, Any]) -> None:
             )
 
 
+def _check_text(command: click.Command, options: dict[str, Any]) -> None:
+    """UsageError for text with bytes that are no UTF-8; paths and addresses may hold any."""
+    places = {
+        param.name for param in command.params if isinstance(param.type, click.Path | AddressType)
+    }
+    for name, value in options.items():
+        texts = value if isinstance(value, tuple) else (value,)
+        if name not in places and any(isinstance(text, str) and _stray(text) for text in texts):
+            raise UsageError(
+                "argument is no valid UTF-8",
+                where=name.replace("_", "-"),
+                remedy="write it in UTF-8; only paths may hold any bytes",
+            )
+
+
+def _stray(text: str) -> bool:
+    """Whether the text stands for bytes that are no UTF-8, or for half a character."""
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def pass_context(function: F) -> F:
     """Give a command its ``Context``, and the options that may stand after its name too."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        context = click.get_current_context().find_object(Context)
+        here = click.get_current_context()
+        _check_text(here.command, here.params)
+        context = here.find_object(Context)
         if context is None:
             context = Context()
         context.json = kwargs.pop("json") or context.json

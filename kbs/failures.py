@@ -155,5 +155,6 @@ def _save_log(failure: BaseException, arguments: list[str]) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="kbs-bug-"))
     path = folder / f"{stamp}.log"
     text = "".join(traceback.format_exception(type(failure), failure, failure.__traceback__))
-    path.write_text(f"kbs {' '.join(arguments)}\n\n{text}", encoding="utf-8")
+    told = f"kbs {' '.join(arguments)}\n\n{text}"
+    path.write_text(told, encoding="utf-8", errors="backslashreplace")
     return path
