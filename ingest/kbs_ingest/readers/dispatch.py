@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_TEXT_BYTES: Final = 1_000_000_000
 _HEAD: Final = 4096
 _VENDOR_HEAD: Final = 1_000_000
-_AMD: Final = re.compile(r"\bDispatch_I[dD]\b|\bKernelName\b.*\bgpu-id\b|\bKernel_Name\b")
+_AMD: Final = re.compile(r"\bDispatch_I[dD]\b|\bKernelName\b.{0,2000}\bgpu-id\b|\bKernel_Name\b")
 
 
 def read_report(path: Path, metric_map: MetricMap) -> Report:

@@ -23,17 +23,18 @@ if TYPE_CHECKING:
 
 _KERNEL: Final = re.compile(
     r"\s{1,4}(?P<name>\S.*?)"
-    r"(?:\s+(?P<grid>\(\d+, \d+, \d+\))x(?P<block>\(\d+, \d+, \d+\)))?"
+    r"(?:\s{1,20}(?P<grid>\(\d+, \d+, \d+\))x(?P<block>\(\d+, \d+, \d+\)))?"
     r"(?:, \d{4}-\w{3}-\d{2} \d{2}:\d{2}:\d{2})?"
     r"(?:, Context \d+, Stream \d+)?"
     r"(?:, Device \d+, CC (?P<cc>\d+\.\d+))?"
-    r"(?:, Invocations (?P<count>\d+))?\s*"
+    r"(?:, Invocations (?P<count>\d+))?"
 )
+"""Of a line without blanks at its end, as the patterns below: no two parts take the same ones."""
 _KERNEL_TAIL: Final = re.compile(r", (?:Context \d+, Stream \d+|Device \d+, CC \d|Invocations \d)")
-_RULE_LINE: Final = re.compile(r"\s*-{3,}(?: -{3,})+\s*")
-_SECTION: Final = re.compile(r"\s*Section: (?P<name>.*\S)\s*")
-_FINDING: Final = re.compile(r"\s{2,5}(?P<kind>INF|WRN|OPT|ERR|OK)\s{2,}(?P<text>\S.*?)\s*")
-_MORE: Final = re.compile(r"\s{7,}(?P<text>\S.*?)\s*")
+_RULE_LINE: Final = re.compile(r"\s*-{3,}(?: -{3,})+")
+_SECTION: Final = re.compile(r"\s*Section:\s+(?P<name>\S.*)")
+_FINDING: Final = re.compile(r"\s{2,5}(?P<kind>INF|WRN|OPT|ERR|OK)\s{2,}(?P<text>\S.*)")
+_MORE: Final = re.compile(r"\s{7,}(?P<text>\S.*)")
 _SPEEDUP: Final = re.compile(r"Est\. (?P<local>Local )?Speedup: (?P<value>[\d.,]+)%\s*(?P<rest>.*)")
 _COLUMNS: Final = 3
 
@@ -49,7 +50,7 @@ class _Cell(NamedTuple):
 
 def is_text(text: str) -> bool:
     """Whether this is terminal output with at least one kernel and one table."""
-    lines = split_lines(text)
+    lines = [line.rstrip() for line in split_lines(text)]
     return any(_KERNEL_TAIL.search(line) and _KERNEL.fullmatch(line) for line in lines) and any(
         _RULE_LINE.fullmatch(line) for line in lines
     )
@@ -59,7 +60,7 @@ def read(text: str, path: Path, metric_map: MetricMap) -> Report:
     """Read all kernels; rules have no identifier in this form, so their section stands in."""
     scan = _Scan()
     for number, line in enumerate(split_lines(text), 1):
-        scan.line(number, line)
+        scan.line(number, line.rstrip())
     scan.finish()
     style = decide(((cell.value, cell.name in WHOLE) for cell in scan.cells), path)
     _fill(scan, style, Labels(metric_map), path)

@@ -16,14 +16,15 @@ WHOLE: Final = frozenset(
 )  # fmt: skip
 """Metrics that are whole numbers, so that a mark in them groups thousands."""
 
-_INSTANCES: Final = re.compile(r"(?P<total>[^()]*?)\s*\((?P<parts>[^()]*)\)", re.DOTALL)
+_INSTANCES: Final = re.compile(r"(?P<total>[^()]*)\((?P<parts>[^()]*)\)", re.DOTALL)
 _OPCODE: Final = re.compile(r"[A-Z][A-Z0-9_.]*")
 
 
 def split_instances(cell: str) -> tuple[str, str]:
     """The total and the list of instances; the whole cell and nothing where it has none."""
     match = _INSTANCES.fullmatch(cell.strip())
-    return (match["total"], match["parts"]) if match and match["total"] else (cell, "")
+    total = match["total"].rstrip() if match else ""
+    return (total, match["parts"]) if match and total else (cell, "")
 
 
 def opcodes(parts: str, style: Style) -> dict[str, float]:

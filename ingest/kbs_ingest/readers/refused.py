@@ -58,8 +58,7 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
     ),
     _Sign(
         re.compile(
-            r"Time \(%\)\"?,.*Total Time|Time\(%\)\"?,.*Total Time"
-            r"|Start \(ns\)\"?,.*Duration \(ns\)|Start\(ns\)\"?,.*Duration\(ns\)"
+            r"Time ?\(%\)\"?,.{0,2000}Total Time|Start ?\(ns\)\"?,.{0,2000}Duration ?\(ns\)"
         ),
         "an export of Nsight Systems: a timeline without hardware counters",
         "profile the kernel with Nsight Compute: ncu --set full -o REPORT APP",
@@ -80,7 +79,9 @@ _SIGNS: Final[tuple[_Sign, ...]] = (
         "run the program without the profiler first",
     ),
 )
-_ERROR: Final = re.compile(r"==ERROR==\s*(?P<text>.*\S)")
+_ERROR: Final = re.compile(r"==ERROR==\s*(?P<text>\S.*)")
+_COUNTER: Final = re.compile(r"[a-z0-9]__[a-z_]{1,200}\.(?:sum|avg|ratio|pct)")
+"""Bounded, as every repetition here that is searched for from each place of a file."""
 _CONTROL: Final = re.compile("[\0-\x08\x0e-\x1a\x1c-\x1f\ufffd]")
 _MANY: Final = 0.05
 
@@ -121,13 +122,13 @@ def unknown(text: str, path: Path) -> ReportError:
     error = _ERROR.search(text)
     if error:
         where = f"{path}:{_line(text, error.start())}"
-        message = f"ncu failed: {printable(error['text'])}"
+        message = f"ncu failed: {printable(error['text'].rstrip())}"
         return ReportError(message, where=where, remedy="correct that and profile again")
     sample = text[:20000]
     if len(_CONTROL.findall(sample)) > _MANY * len(sample):
         message = "this is binary data of an unknown kind, not a report"
         return ReportError(message, where=str(path), remedy=EXPORT)
-    if re.search(r"[a-z0-9]+__[a-z_]+\.(?:sum|avg|ratio|pct)", text):
+    if _COUNTER.search(text):
         message = "counters, but no header row with Kernel Name: the top of the export is missing"
     else:
         message = "no profiler output is recognised in it"
@@ -136,7 +137,7 @@ def unknown(text: str, path: Path) -> ReportError:
 
 def notes(text: str) -> tuple[str, ...]:
     """Errors that ncu printed beside usable results."""
-    found = (printable(match["text"]) for match in _ERROR.finditer(text))
+    found = (printable(match["text"].rstrip()) for match in _ERROR.finditer(text))
     return tuple(dict.fromkeys(f"ncu printed: {words}" for words in found))
 
 
