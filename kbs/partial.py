@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -218,6 +219,14 @@ class Advisor:
         ]
 
 
+def _endless(value: str) -> bool:
+    """Whether a value begins with ``nan``, ``inf`` or a number that is too large for any float."""
+    try:
+        return not math.isfinite(float(value.split(maxsplit=1)[0].rstrip("%")))
+    except ValueError:
+        return False
+
+
 def pairs(texts: Sequence[str]) -> dict[str, float | str]:
     """``NAME=VALUE`` options as a mapping; UsageError names the bad one."""
     found: dict[str, float | str] = {}
@@ -226,6 +235,11 @@ def pairs(texts: Sequence[str]) -> dict[str, float | str]:
         if not equals or not name.strip() or not value.strip():
             raise UsageError(
                 f"--metric {text} is no NAME=VALUE", remedy="write it as --metric dram_pct=85"
+            )
+        if _endless(value):
+            raise UsageError(
+                f"--metric {text} is not a finite number",
+                remedy="leave out what was not measured",
             )
         found[name.strip()] = value.strip()
     return found

@@ -2,7 +2,8 @@
 
 In order: the canonical name; a vendor's counter; a label of the details page; an alias; a stall
 reason; a name whose words fit one canonical metric and no other. What remains is kept as words
-for search. A name that was not canonical is told in a note, so that nobody is misread silently.
+for search. A name that was not canonical is told in a note, so that nobody is misread silently;
+so is a name or a value that cannot be read, and a number that cannot be, which is not used.
 """
 
 from __future__ import annotations
@@ -14,14 +15,23 @@ from typing import Final
 
 import msgspec
 
-from kbs_engine.metrics import MetricMap, canonical, drop_no_durations
+from kbs_engine.metrics import (
+    SHARE_LIMIT_PCT,
+    MetricMap,
+    canonical,
+    drop_no_durations,
+    impossible,
+)
+from kbs_engine.numerals import shortened
 from kbs_ingest.metric_aliases import PLAIN, SQUEEZED, STALLS, plain
 from kbs_ingest.readers.derived import derive
 from kbs_ingest.readers.labels import Labels
 from kbs_ingest.readers.numbers import POINT, is_absent, parse
 from kbs_ingest.readers.vendor_units import parse_unit
 
-_VALUE: Final = re.compile(r"\s*([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(x|×|-?way|[A-Za-zµ%/ ]*)\s*")
+_VALUE: Final = re.compile(
+    r"([-+]?[\d.,]+(?:[eE][-+]?\d+)?)\s*(x|×|-?way|[A-Za-zµ%/][A-Za-zµ%/ ]*)?", re.ASCII
+)
 _STALL: Final = re.compile(
     r"^(?:smsp_(?:average_)?warps?_(?:issue_)?stalled_|warp_)?stall(?:ed|s)?_?(?:on_)?"
     r"(?P<reason>[a-z_]+?)(?P<share>_(?:pct|percent|share|ratio|frac\w*|fraction))?$"
@@ -31,12 +41,11 @@ _IGNORED: Final = frozenset({"pct", "percent", "avg", "average", "sum", "per", "
                              "value", "total", "ratio", "throughput", "utilization"})  # fmt: skip
 _EXTRA: Final = frozenset({"kernel_count", "warp_execution_efficiency_pct"})
 LANES: Final = 32
+UNUSED: Final = "; not used"
 TELLING: Final = 0.3
 """Share of warp cycles from which a stall is worth a word: Nsight's own bound."""
 ALIKE: Final = 0.6
 """Share of words that two names must have in common to be one."""
-MOST_PCT: Final = 105
-"""A share may exceed 100 % a little through replay."""
 
 
 class Understood(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,9 +84,13 @@ class _Reader:
         if number is None:
             if not isinstance(value, str) or not is_absent(value):
                 self.words.append(f"{_spaced(name)} {value}")
+                self.notes.append(f"{name}: {shortened(value)} is no number; taken as words")
             return
-        if not self._known(name.strip(), number, unit):
+        if not math.isfinite(number):
+            self.notes.append(f"{name} is not finite: taken as not measured")
+        elif not self._known(name.strip(), number, unit):
             self.words.append(f"{_spaced(name)} {value}")
+            self.notes.append(f"{name} is no metric that is known; taken as words")
 
     def _known(self, name: str, number: float, unit: str) -> bool:
         if name in self.canonical or name.startswith("opcode_"):
@@ -101,7 +114,11 @@ class _Reader:
             return self._stall(name, key, number, unit)
         found, scale = target
         if found == "warp_execution_efficiency_pct":
-            self._keep(name, "threads_per_instruction", _percent(number, unit) / 100 * LANES)
+            share = _percent(number, unit)
+            if 0 <= share <= SHARE_LIMIT_PCT:
+                self._keep(name, "threads_per_instruction", share / 100 * LANES)
+            else:
+                self.notes.append(f"{name} is {share:.4g} %, outside 0 to 100 %{UNUSED}")
             return True
         value = _base(number, unit) if unit and unit != "%" else number * scale
         if found.endswith("_pct"):
@@ -146,7 +163,7 @@ class _Reader:
         if len(best) > 1 and scores[best[0]] == scores[best[1]]:
             return False
         percent = best[0].endswith("_pct")
-        if percent and not (unit in ("%", "") and 0 <= number <= MOST_PCT):
+        if percent and not (unit in ("%", "") and 0 <= number <= SHARE_LIMIT_PCT):
             return False
         self._keep(name, best[0], _base(number, unit))
         return True
@@ -163,22 +180,35 @@ class _Reader:
             for name, value in canonical(one, raw).items():
                 self.metrics.setdefault(name, value)
         self.notes += drop_no_durations(self.metrics)
+        self._drop_impossible()
         return Understood(
-            metrics={k: v for k, v in self.metrics.items() if math.isfinite(v)},
+            metrics=self.metrics,
             words="; ".join(word for word in self.words if word),
             notes=tuple(self.notes),
         )
+
+    def _drop_impossible(self) -> None:
+        """Remove what cannot be, each with its note: somebody typed it, nobody measured it."""
+        for name, value in list(self.metrics.items()):
+            if not math.isfinite(value):
+                self.notes.append(f"{name} is not finite: taken as not measured")
+                del self.metrics[name]
+                continue
+            told = [doubt for one in self.maps for doubt in impossible(one, {name: value})]
+            if told:
+                self.notes.append(f"{told[0]}{UNUSED}")
+                del self.metrics[name]
 
 
 def _number(value: float | str) -> tuple[float | None, str]:
     """Number and unit of ``85``, ``"85 %"``, ``"1.2 TB/s"``, ``"8-way"``."""
     if not isinstance(value, str):
         return value, ""
-    match = _VALUE.fullmatch(value)
+    match = _VALUE.fullmatch(value.strip())
     if match is None:
         return None, ""
     try:
-        return parse(match[1], POINT), match[2].strip()
+        return parse(match[1], POINT), (match[2] or "").strip()
     except ValueError:
         return None, ""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kbs.partial import Advisor, Asked
+from kbs.partial import Advisor, Asked, pairs
+from kbs_engine.errors import UsageError
 from kbs_engine.partial_words import family_of, language_of
 from kbs_engine.single_numbers import clues_from_numbers
 from kbs_engine.situation import Situation
@@ -109,8 +110,43 @@ def test_a_name_that_was_guessed_is_told_and_an_unknown_one_stays_words(wiki):
     maps = [wiki.metric_maps["nvidia"], wiki.metric_maps["amd"]]
     found = understand_metrics({"memory_sol_pct": 91, "frobnication": 7, "x": "n/a"}, maps)
     assert found.metrics == {"memory_pct": 91}
-    assert found.notes == ("memory_sol_pct is read as memory_pct = 91",)
+    assert found.notes == (
+        "memory_sol_pct is read as memory_pct = 91",
+        "frobnication is no metric that is known; taken as words",
+    )
     assert found.words == "frobnication 7"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("dram_pct", "500", "dram_pct is 500 %, above 100 %; not used"),
+        ("dram_pct", "-5", "dram_pct is negative (-5); not used"),
+        ("memory_sol_pct", "500 %", "memory_pct is 500 %, above 100 %; not used"),
+        ("warp_execution_efficiency", "500%", "warp_execution_efficiency is 500 %"),
+        ("registers_per_thread", "-3", "registers_per_thread is negative (-3); not used"),
+        ("dram_pct", "much", "dram_pct: much is no number; taken as words"),
+        ("dram_pct", "\uff11\uff12", "is no number; taken as words"),
+        ("foo", "1", "foo is no metric that is known; taken as words"),
+        ("dram_pct", float("inf"), "dram_pct is not finite: taken as not measured"),
+    ],
+)
+def test_what_cannot_be_used_is_told_and_not_used(wiki, name, value, told):
+    found = understand_metrics({name: value}, [wiki.metric_maps["nvidia"], wiki.metric_maps["amd"]])
+    assert found.metrics == {}
+    assert any(told in note for note in found.notes), found.notes
+
+
+def test_a_little_over_a_hundred_percent_is_replay_and_stays(wiki):
+    found = understand_metrics({"dram_pct": "104"}, [wiki.metric_maps["nvidia"]])
+    assert found.metrics == {"dram_pct": 104.0}
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e400", "1e400 %", "NaN%"])
+def test_a_number_that_is_none_is_refused(value):
+    with pytest.raises(UsageError, match="not a finite number"):
+        pairs([f"dram_pct={value}"])
+    assert pairs(["dram_pct=85 %", "x=n/a"]) == {"dram_pct": "85 %", "x": "n/a"}
 
 
 def test_vendor_counters_make_ratios(wiki):
