@@ -77,6 +77,7 @@ def add(context: Context, *, file: Path | None, origin: str | None, **options: A
     --no-integrity; without them it is refused.
     """
     from kbs.experience.adding import (
+        doubts_of,
         json_object,
         outcome_of_options,
         records_of_file,
@@ -94,11 +95,15 @@ def add(context: Context, *, file: Path | None, origin: str | None, **options: A
         options["date"] = options.pop("day")
         records = [outcome_of_options(options, lore_of(context))]
     ids = append(context.home, records, origin=origin)
+    doubts = doubts_of(ids, records, lore_of(context))
     if context.json:
-        context.print_json({"added": list(ids)})
+        doubted = [{"id": id_, "reason": why} for id_, why in doubts.items()]
+        context.print_json({"added": list(ids), "quarantined": doubted})
     elif context.verbosity >= 0:
         for id_ in ids:
             click.echo(f"recorded {id_}")
+            if id_ in doubts:
+                click.echo(f"  quarantined, so it never counts: {doubts[id_]}")
 
 
 @command.command(

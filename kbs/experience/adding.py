@@ -7,6 +7,8 @@ import json
 import math
 import re
 import sys
+from codecs import BOM_UTF8
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from kbs_engine.numerals import read_integer, shortened, storable
 from kbs_engine.outcomes import Outcome, dims_class
 from kbs_engine.vocabulary import VERDICTS
 from kbs_ingest.experience import Lore
+from kbs_ingest.readers.text import as_utf8
 
 OLDER_VERDICTS = {
     "success": "effective",
@@ -58,7 +61,18 @@ def records_of_file(path: Path) -> list[Record]:
     return [_record(value, f"{path}: record {n}") for n, value in enumerate(_values(data, path), 1)]
 
 
+def doubts_of(ids: Sequence[str], records: Sequence[Record], lore: Lore) -> dict[str, str]:
+    """Why those of the new outcomes are not believed that are not, by id, as a merge tells it."""
+    doubts = {
+        id_: lore.doubt(lore.resolve(record), {})
+        for id_, record in zip(ids, records, strict=True)
+        if isinstance(record, Outcome)
+    }
+    return {id_: why for id_, why in doubts.items() if why}
+
+
 def _values(data: bytes, path: Path) -> list[Any]:
+    data = as_utf8(data).removeprefix(BOM_UTF8)
     try:
         value = msgspec.json.decode(data)
     except msgspec.DecodeError:

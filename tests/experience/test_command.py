@@ -96,12 +96,34 @@ def test_a_merge_tells_what_it_did(kbs_here, mine, tmp_path):
     assert (found["added"], found["duplicates"]) == (3, 0)
     ((bad,), (wrong,)) = found["quarantined"], found["rejected"]
     assert bad["file"] == wrong["file"] == str(log)
+    assert bad["reason"].startswith("entry 3: claims")
     assert "without the times" in bad["reason"]
-    assert wrong["reason"] == "not a JSON object"
+    assert wrong["reason"] == "entry 4: not a JSON object"
     again = kbs_here("--json", "experience", "merge", log, at=mine).json
     assert (again["added"], again["duplicates"]) == (0, 3)
     text = kbs_here("experience", "merge", log, at=mine).out
     assert "0 added, 3 already here, 1 quarantined, 1 rejected" in text
+
+
+@pytest.mark.parametrize(
+    ("given_", "why"),
+    [
+        (("--verdict", "effective", "--speedup", "2000"), "claims 2e+03 times without the times"),
+        (("--verdict", "harmful", "--before-ns", "100000", "--after-ns", "50000"),
+         "called harmful at a gain of 0.5"),
+        (("--verdict", "effective", "--before-ns", "1e9", "--after-ns", "1e5"), "1e+04 times"),
+        (("--verdict", "effective", "--before-ns", "3e5", "--after-ns", "1e5"), ""),
+    ],
+)  # fmt: skip
+def test_adding_tells_what_never_counts(kbs_here, mine, given_, why):
+    words = ("experience", "add", "--method", "split_k", "--kernel", "reduction", "--language",
+             "triton", "--chip", "h100_sxm", *VERDICTS, *given_)  # fmt: skip
+    found = kbs_here(*words, "--json", at=mine).json
+    assert [bad["id"] for bad in found["quarantined"]] == (found["added"] if why else [])
+    assert all(why in bad["reason"] for bad in found["quarantined"])
+    told = kbs_here(*words, at=mine).out
+    assert ("quarantined" in told) == bool(why)
+    assert why in told
 
 
 def test_stats_of_host_outcomes_claim_nothing_of_machines(kbs_here, tmp_path):

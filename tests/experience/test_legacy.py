@@ -136,6 +136,9 @@ def test_bad_entries_are_told_with_their_line_and_the_rest_is_kept(tmp_path):
     report = merge(tmp_path / "home", [path], lore=Lore(), origin="a")
     assert report.added == 2
     assert [fault.line for fault in report.rejected] == [3, 4, 6]
+    assert [fault.reason.split(":")[0] for fault in report.rejected] == [
+        "entry 2", "entry 3", "entry 5",
+    ]  # fmt: skip
     assert all(fault.file == str(path) for fault in report.rejected)
     assert len(list_segments(experience_folder(tmp_path / "home"))) == 1
 

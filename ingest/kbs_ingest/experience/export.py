@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -54,5 +55,5 @@ def _lines(home: Path, lore: Lore, wanted: Wanted) -> Iterator[bytes]:
         if name != held:
             held = name
             lines = read_bytes(folder / name.removeprefix("experience/")).split(b"\n")
-        entry = read_record(lines[number - 1])
+        entry = read_record(lines[number - 1].removeprefix(BOM_UTF8))
         yield write_line(msgspec.structs.replace(entry, origin=origin))

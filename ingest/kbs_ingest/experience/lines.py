@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +16,7 @@ from kbs_engine.errors import InputError
 from kbs_engine.experience.legacy import legacy_entry, outcome_of
 from kbs_engine.experience.records import Entry, Legacy, read_line
 from kbs_engine.inputs import read_regular
+from kbs_ingest.readers.text import as_utf8
 
 
 class BadLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,9 +37,12 @@ class Found(NamedTuple):
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file; InputError when it cannot be read."""
+    """The content of a file as UTF-8; InputError when it cannot be read.
+
+    What is UTF-16 or UTF-32 becomes UTF-8, as reports are read.
+    """
     try:
-        return read_regular(path)
+        return as_utf8(read_regular(path))
     except OSError as problem:
         raise InputError(
             f"cannot be read: {problem.strerror or problem}",
@@ -46,8 +52,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 def raw_lines(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Number, start and bytes of each line that is not blank."""
-    start, number = 0, 0
+    """Number, start and bytes of each line that is not blank; a BOM belongs to none."""
+    start, number = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0, 0
     size = len(data)
     while start < size:
         number += 1
@@ -93,13 +99,16 @@ def is_array(data: bytes) -> bool:
 
 
 def parse_array(data: bytes, name: str, origin: str) -> Iterator[Found | BadLine]:
-    """Entries of an older log: a JSON array. A damaged one is kept up to the damage."""
+    """Entries of an older log: a JSON array. A damaged one is kept up to the damage.
+
+    A fault names its entry, since a log may stand on one line.
+    """
     text = data.decode("utf-8", errors="replace")
     decoder = json.JSONDecoder(parse_constant=_no_number)
     position = text.index("[") + 1
     seen: dict[str, int] = {}
     number, counted = 1, 0
-    while True:
+    for entry in count(1):
         position = _skip(text, position)
         number += text.count("\n", counted, position)
         counted = position
@@ -111,12 +120,14 @@ def parse_array(data: bytes, name: str, origin: str) -> Iterator[Found | BadLine
         try:
             value, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as problem:
-            yield BadLine(file=name, line=number, reason=f"the rest is no JSON: {problem}")
+            reason = f"entry {entry}: the rest is no JSON: {problem}"
+            yield BadLine(file=name, line=number, reason=reason)
             return
         try:
             yield Found(number, position, end - position, _array_entry(value, seen, origin))
         except (ValueError, RecursionError) as problem:
-            yield BadLine(file=name, line=number, reason=_one_line(problem))
+            reason = f"entry {entry}: {_one_line(problem)}"
+            yield BadLine(file=name, line=number, reason=reason)
         position = end
 
 

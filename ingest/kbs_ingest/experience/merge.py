@@ -153,10 +153,10 @@ def _quarantined(every: Sequence[Parsed]) -> Iterator[BadLine]:
         for task, time in parsed.libraries.items():
             libraries[task] = min(time, libraries.get(task, time))
     for parsed in every:
-        for task, after_ns, number in parsed.undecided:
+        for task, after_ns, number, place in parsed.undecided:
             why = beyond_library(after_ns, libraries.get(task))
             if why:
-                yield BadLine(file=parsed.source.label, line=number, reason=why)
+                yield BadLine(file=parsed.source.label, line=number, reason=place + why)
 
 
 class _Sink:

@@ -53,8 +53,8 @@ class Parsed:
         self.rejected: list[BadLine] = []
         self.doubted: list[BadLine] = []
         self.libraries: dict[Task, float] = {}
-        self.undecided: list[tuple[Task, float, int]] = []
-        """Records without a library baseline: task, time and line."""
+        self.undecided: list[tuple[Task, float, int, str]] = []
+        """Records without a library baseline: task, time, line and what tells the entry."""
 
     def key(self, index: int) -> bytes:
         """The id of a record, as bytes."""
@@ -75,7 +75,8 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
     data = read_bytes(source.path)
     parsed = Parsed(source)
     names: dict[str, str] = {}
-    for found in _entries(data, source.label, origin):
+    array_ = is_array(data)
+    for number, found in enumerate(_entries(data, source.label, origin), 1):
         if isinstance(found, BadLine):
             parsed.rejected.append(found)
             continue
@@ -89,7 +90,7 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
         parsed.starts.append(found.start)
         parsed.lengths.append(found.length)
         parsed.origins.append(names.setdefault(whose, whose))
-        _judge(parsed, found, lore)
+        _judge(parsed, found, lore, f"entry {number}: " if array_ else "")
     if not parsed.origins and not parsed.rejected and not data.isspace() and data:
         parsed.rejected.append(BadLine(file=source.label, line=1, reason=_NO_LOG))
     return parsed
@@ -101,8 +102,11 @@ def _entries(data: bytes, label: str, origin: str) -> Iterator[Found | BadLine]:
     return parse_lines(data, label)
 
 
-def _judge(parsed: Parsed, found: Found, lore: Lore) -> None:
-    """Doubt one record by itself; keep what a library baseline may yet tell."""
+def _judge(parsed: Parsed, found: Found, lore: Lore, place: str) -> None:
+    """Doubt one record by itself; keep what a library baseline may yet tell.
+
+    ``place`` begins a reason where the line does not tell which entry it is.
+    """
     record = found.entry.record
     if isinstance(record, (Mask, Unmask, Replication)):
         return
@@ -110,7 +114,7 @@ def _judge(parsed: Parsed, found: Found, lore: Lore) -> None:
     why = lore.doubt(outcome, {})
     if why:
         label = parsed.source.label
-        parsed.doubted.append(BadLine(file=label, line=found.number, reason=why))
+        parsed.doubted.append(BadLine(file=label, line=found.number, reason=place + why))
         return
     if not outcome.dims or (outcome.baseline_ns is None and outcome.after_ns is None):
         return
@@ -119,4 +123,4 @@ def _judge(parsed: Parsed, found: Found, lore: Lore) -> None:
         known = parsed.libraries.get(task, outcome.baseline_ns)
         parsed.libraries[task] = min(known, outcome.baseline_ns)
     elif outcome.after_ns is not None:
-        parsed.undecided.append((task, outcome.after_ns, found.number))
+        parsed.undecided.append((task, outcome.after_ns, found.number, place))

@@ -17,6 +17,7 @@ from kbs_engine.outcomes import Outcome
 from kbs_ingest.experience.lines import BadLine, Found, parse_lines, read_record
 from kbs_ingest.experience.lore import Lore, Task, task_of
 from kbs_ingest.experience.places import list_segments
+from kbs_ingest.readers.text import as_utf8
 
 ON_HOST = "measured on a host: no claim about a GPU"
 
@@ -119,7 +120,7 @@ class Scan:
 def _read(path: Path, size: int | None) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read() if size is None else file.read(size)
+            return as_utf8(file.read() if size is None else file.read(size))
     except OSError as problem:
         raise InputError(
             f"a segment cannot be read: {problem.strerror or problem}",

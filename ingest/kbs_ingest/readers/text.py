@@ -52,16 +52,26 @@ class Table:
 
 def decode(data: bytes) -> str:
     """Decode by BOM, by the zero bytes of UTF-16, or as UTF-8 with bad bytes replaced."""
+    return data.decode(encoding_of(data), "replace").lstrip("\ufeff")
+
+
+def encoding_of(data: bytes) -> str:
+    """The encoding that the BOM or the zero bytes of UTF-16 tell, else ``utf-8``."""
     for bom, name in _BOMS:
         if data.startswith(bom):
-            return data.decode(name, "replace").lstrip("\ufeff")
+            return name
     head = data[:400]
     half = len(head) // 2
     if half > 1 and head[1::2].count(0) > half * 0.7:
-        return data.decode("utf-16-le", "replace")
+        return "utf-16-le"
     if half > 1 and head[::2].count(0) > half * 0.7:
-        return data.decode("utf-16-be", "replace")
-    return data.decode("utf-8", "replace")
+        return "utf-16-be"
+    return "utf-8"
+
+
+def as_utf8(data: bytes) -> bytes:
+    """UTF-16 and UTF-32 as UTF-8; all else as it is, a BOM of UTF-8 included."""
+    return data if encoding_of(data).startswith("utf-8") else decode(data).encode()
 
 
 def split_lines(text: str) -> list[str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 import duckdb
 
@@ -34,8 +35,12 @@ from kbs_ingest.experience.view import (
     targets_of,
     votes_of,
 )
+from kbs_ingest.readers.text import as_utf8, encoding_of
 from kbs_ingest.store.evidence_sql import COUNTS, HELD, NEAREST, TALLIES, TUNED
 from kbs_ingest.store.experience import StoredOutcome, read_marks
+
+_HEAD: Final = 512
+"""Bytes that tell the encoding of a file."""
 
 
 class Experience:
@@ -163,7 +168,8 @@ class Experience:
         for segment, group in groupby(places, key=itemgetter(0)):
             try:
                 with (self._folder / segment).open("rb") as file:
-                    found += [self._at(file, place) for place in group]
+                    lines = _in_utf8(file)
+                    found += [self._at(lines, place) for place in group]
             except OSError as problem:  # noqa: PERF203 - one file each
                 raise StoreError(
                     f"a segment cannot be read: {problem.strerror or problem}",
@@ -268,6 +274,14 @@ class Experience:
             StoredOutcome(id=vote, segment=mark.segment, line=mark.line, outcome=outcome)
             for vote, (mark, outcome) in votes_of(self._marks, outcomes, self._gone).items()
         ]
+
+
+def _in_utf8(file: BinaryIO) -> BinaryIO:
+    """The file, or what it holds in UTF-8 where that is UTF-16: places are of that."""
+    if encoding_of(file.read(_HEAD)).startswith("utf-8"):
+        return file
+    file.seek(0)
+    return io.BytesIO(as_utf8(file.read()))
 
 
 def _tally(parts: Sequence[Any]) -> Tally:
