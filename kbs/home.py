@@ -14,7 +14,12 @@ def home_folder(option: Path | None) -> Path:
         return option
     named = os.environ.get("KBS_HOME")
     if named:
-        return Path(named)
+        folder = Path(named)
+        if folder.exists() and not folder.is_dir():
+            raise UsageError(
+                "KBS_HOME is no folder", where=named, remedy="name a folder, or one to be made"
+            )
+        return folder
     from platformdirs import user_data_path
 
     return user_data_path("kbs", appauthor=False)

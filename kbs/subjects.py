@@ -38,18 +38,22 @@ class LanguageType(click.ParamType):  # type: ignore[type-arg]  # generic in new
 
 
 class DayType(click.ParamType):  # type: ignore[type-arg]  # generic in newer stubs only
-    """A calendar date of ISO 8601, such as 2026-01-31; one yet to come only with ``future``."""
+    """A calendar date of ISO 8601, such as 2026-01-31; one yet to come only with ``future``.
+
+    With ``measured`` it is a day on which a kernel was measured.
+    """
 
     name = "date"
 
-    def __init__(self, *, future: bool = False) -> None:
-        """Keep whether a day yet to come is one."""
+    def __init__(self, *, future: bool = False, measured: bool = False) -> None:
+        """Keep whether a day yet to come is one, and whether one before GPUs is none."""
         self.future = future
+        self.measured = measured
 
     def convert(self, value: Any, param: Any, ctx: Any) -> str:
         """The date as it was told or fail with its form."""
         text = str(value)
-        fault = day_fault(text, future=self.future)
+        fault = day_fault(text, future=self.future, measured=self.measured)
         if fault:
             self.fail(f"{value!r} {fault}; {FORM}", param, ctx)
         return text
@@ -66,6 +70,8 @@ class FiniteRange(click.FloatRange):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> float:
         """Return a finite number or fail."""
+        if isinstance(value, str) and not value.isascii():
+            self.fail(f"{value!r} is no number in digits 0 to 9", param, ctx)
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a finite number", param, ctx)

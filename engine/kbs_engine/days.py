@@ -31,17 +31,24 @@ def read_day(text: str) -> date | None:
         return None
 
 
-def day_fault(text: str, *, future: bool = False) -> str | None:
+FIRST: Final = date(2000, 1, 1)
+"""No kernel was measured before: GPUs ran none."""
+
+
+def day_fault(text: str, *, future: bool = False, measured: bool = False) -> str | None:
     """What is wrong with ``text`` as a date (words to follow it), or None.
 
     Args:
         text: the date as told.
         future: whether a day that is yet to come is one; else no day after tomorrow is, since
             no time zone is further ahead.
+        measured: whether a kernel was measured on it, which none was before ``FIRST``.
     """
     day = read_day(text)
     if day is None:
         return "is no date"
     if not future and day > today() + timedelta(days=1):
         return "is no date of anything measured: it is yet to come"
+    if measured and day < FIRST:
+        return f"is no date of anything measured: it is before {FIRST}"
     return None

@@ -66,6 +66,13 @@ def find_limiter(metrics: dict[str, float]) -> LimiterReading:
     return LimiterReading(limiter=unit, share=min(value / 100, 1.0), metric=name)
 
 
+def busy_share(limiter: str, share: float, metrics: dict[str, float]) -> float:
+    """The share as it was measured: one above 1, which cannot be, is told and not clipped."""
+    names = [name for name, unit in UNITS if unit == limiter]
+    names += ["memory_pct", "compute_pct"] if limiter == "mixed" else []
+    return max([share, *(metrics[name] / 100 for name in names if name in metrics)])
+
+
 def _hidden(metrics: dict[str, float], top: float) -> LimiterReading | None:
     """A speed-of-light total above every measured unit: the busy unit is not among them."""
     for name in ("compute_pct", "memory_pct"):

@@ -66,7 +66,7 @@ def command(context: Context) -> None:
 @click.option("--run", help="Run that measured it.")
 @click.option("--driver", help="Driver version.")
 @click.option("--machine", help="Machine that measured it. Default: the origin.")
-@click.option("--date", "day", type=DayType(), help="YYYY-MM-DD. Default: today.")
+@click.option("--date", "day", type=DayType(measured=True), help="YYYY-MM-DD. Default: today.")
 @click.option("--notes", help="Anything else.")
 @click.option("--origin", help="Whose record it is. Default: this home.")
 @pass_context
@@ -91,7 +91,11 @@ def add(context: Context, *, file: Path | None, origin: str | None, **options: A
         require(options)
         for name in ("dims", "metrics_before", "metrics_after", "tunables"):
             if options[name] is not None:
-                options[name] = json_object(options[name], f"--{name.replace('_', '-')}")
+                options[name] = json_object(
+                    options[name],
+                    f"--{name.replace('_', '-')}",
+                    numbers=name.startswith("metrics"),
+                )
         options["date"] = options.pop("day")
         records = [outcome_of_options(options, lore_of(context))]
     ids = append(context.home, records, origin=origin)

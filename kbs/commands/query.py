@@ -8,6 +8,7 @@ from kbs.context import Context, pass_context
 from kbs.render.shapes import hit_shape
 from kbs.subjects import LanguageType
 from kbs.terminal import styled
+from kbs_engine.errors import UsageError
 from kbs_engine.vocabulary import METHOD_AXES
 
 
@@ -32,7 +33,12 @@ def command(
     limit: int,
 ) -> None:
     """Hybrid search (words and meaning) over pages, rules and cases, with citations."""
-    found = context.store().search(
+    store = context.store()
+    _known("--kind", kinds, store.kinds())
+    if arch is not None:
+        arch = store.lore().arch(arch) or arch
+        _known("--arch", (arch,), store.archs())
+    found = store.search(
         " ".join(text), kinds=kinds, arch=arch, language=language, axis=axis, limit=limit
     )
     if context.json:
@@ -48,6 +54,15 @@ def command(
         click.echo("nothing found; drop a filter or use other words")
     if found.note:
         click.echo(f"({found.note})", err=True)
+
+
+def _known(option: str, words: tuple[str, ...], known: tuple[str, ...]) -> None:
+    """UsageError for a word by which nothing is filed."""
+    for word in words:
+        if word not in known:
+            raise UsageError(
+                f"{option} {word!r} is none of {', '.join(known)}", remedy="choose one of them"
+            )
 
 
 def _excerpt(text: str, width: int = 200) -> str:

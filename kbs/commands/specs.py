@@ -10,6 +10,7 @@ import click
 from kbs.context import Context, pass_context
 from kbs.render.shapes import spec_shape
 from kbs.terminal import styled
+from kbs_engine.errors import UsageError
 from kbs_engine.facts import UNKNOWN_NOTE, Chip, Spec
 
 
@@ -25,6 +26,10 @@ def command(context: Context, *, gpu: str | None, metric: str | None, everything
     A value that the wiki lacks is UNKNOWN (exit 0). A chip that it does not know is refused
     (exit 1); nothing is approximated.
     """
+    for name, text in (("GPU", gpu), ("METRIC", metric)):
+        if text is not None and not text.strip():
+            raise UsageError(f"{name} is empty: a variable that is not set?",
+                             remedy="leave it out, or name one of `kbs specs`")  # fmt: skip
     store = context.store()
     if gpu is None:
         _list_chips(context, store.chips())

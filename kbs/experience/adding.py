@@ -207,14 +207,22 @@ def _hash(path: Path) -> str:
         ) from problem
 
 
-def json_object(text: str, option: str) -> dict[str, Any]:
-    """``{"M": 64}`` or ``M=64,N=4096`` as a mapping; UsageError for anything else."""
+def json_object(text: str, option: str, *, numbers: bool = False) -> dict[str, Any]:
+    """``{"M": 64}`` or ``M=64,N=4096`` as a mapping; UsageError for anything else.
+
+    With ``numbers`` every value must be one.
+    """
     found = _json_object(text, option)
     for name, value in found.items():
         if not storable(value):
             raise UsageError(
                 f"{option} {name} is no number that can be used: {shortened(value)}",
                 remedy="give a number of at most 64 bits, neither infinite nor nan",
+            )
+        if numbers and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise UsageError(
+                f"{option} {name} is no number: {shortened(value)}",
+                remedy="leave out what was not measured",
             )
     return found
 
@@ -243,6 +251,6 @@ def _json_object(text: str, option: str) -> dict[str, Any]:
 def _scalar(text: str) -> int | float | bool | str:
     if re.fullmatch(r"[-+]?\d+", text, re.ASCII):
         return read_integer(text)
-    if re.fullmatch(r"[-+]?(\d+\.\d*|\.?\d+)([eE][-+]?\d+)?", text):
+    if re.fullmatch(r"[-+]?(\d+\.\d*|\.?\d+)([eE][-+]?\d+)?", text, re.ASCII):
         return float(text)
     return text == "true" if text in ("true", "false") else text

@@ -98,6 +98,8 @@ def _value(text: str) -> Dim:
         return read_integer(text)
     if text.lower() in {"true", "false"}:
         return text.lower() == "true"
+    if not text.isascii():
+        return text  # float() takes digits of other scripts
     try:
         return float(text)
     except ValueError:

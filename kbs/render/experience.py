@@ -57,8 +57,13 @@ def _cut(name: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share with its sign, in few characters whatever it is."""
-    return f"{share:+.1%}" if abs(share) < FEW_DIGITS else f"{100 * share:+.2g} %"
+    """A share with its sign, in few characters; as a factor where it would round to all."""
+    if abs(share) >= FEW_DIGITS:
+        return f"{100 * share:+.2g} %"
+    shown = f"{share:+.1%}"
+    if share < 1 and shown == "+100.0%":  # nothing returns all of its time
+        return f"×{1 / (1 - share):.3g}"
+    return shown
 
 
 def show_advice(console: Console, advice: Advice) -> None:
@@ -170,7 +175,7 @@ def _methods(console: Console, stats: Stats) -> None:
     console.print(f"{'method':32} {'tried':>7} {'helped':>7} {'machines':>8} {'gain':>7}",
                   style="bold", markup=False)  # fmt: skip
     for row in stats.methods[:SHOWN_METHODS]:
-        gain = "-" if row.mean_gain is None else f"{row.mean_gain:.1%}"
+        gain = "-" if row.mean_gain is None else percent(row.mean_gain).lstrip("+")
         console.print(
             f"{row.method[:32]:32} {row.tried:7} {row.helped:7} {row.machines:8} {gain:>7}",
             markup=False,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kbs_engine.hints import Hint
+from kbs_engine.limiter import busy_share
 from kbs_engine.recommendations import Filtered, KernelAdvice, KernelDiagnosis, Recommendation
 from kbs_engine.roofs import Roof, Roofline
 from kbs_engine.symptoms import Cause, NotMeasurable
@@ -50,7 +51,8 @@ def _headline(console: Console, item: KernelDiagnosis) -> None:
     )
     limiter = item.limiter
     if item.roofline.limiter_share is not None:
-        limiter += f" ({item.roofline.limiter_share:.0%} busy)"
+        busy = busy_share(limiter, item.roofline.limiter_share, item.metrics)
+        limiter += f" ({busy:.0%} busy)"
     if item.time_ns is None and item.roofline.limiter_share is None:
         told = f"  nothing was measured; limiter {limiter}" if item.limiter != "unknown" else ""
         console.print(told or "  nothing was measured", markup=False)

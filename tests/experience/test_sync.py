@@ -117,9 +117,19 @@ def test_an_edited_segment_costs_neither_side_a_record(tmp_path):
     assert len(ids(a)) == 2
     assert len(sync(a, str(shared)).sent) == 1  # the other version, under its own name
     again = sync(a, str(shared))
-    assert (again.sent, again.received) == ((), ())
+    assert (again.sent, again.received, again.conflicts) == ((), (), ())
     assert sync(tmp_path / "b", str(shared)).rejected == ()
     assert ids(tmp_path / "b") == ids(a)
+
+
+@pytest.mark.parametrize("made", ["experience", "index"])
+def test_another_home_is_exchanged_with_as_a_home(tmp_path, made):
+    a = home_with(tmp_path / "a", "team-a", "1")
+    b = tmp_path / "b"
+    (b / made).mkdir(parents=True)
+    assert len(sync(a, str(b)).sent) == 1
+    assert ids(b) == ids(a)
+    assert list(b.glob("*/*.jsonl")) == []
 
 
 @pytest.mark.parametrize("name", ["a/b/c.jsonl", "..x/y.jsonl", "a/.hidden/x.jsonl", "a/b c.jsonl"])

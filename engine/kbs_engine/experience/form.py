@@ -36,6 +36,7 @@ def malformed(outcome: Outcome) -> str | None:
         or _names(outcome)
         or _day(outcome.date)
         or _interval(outcome)
+        or _sizes(outcome)
     )
 
 
@@ -65,8 +66,16 @@ def _name(word: str) -> str:
 
 def _day(text: str) -> str | None:
     """A record may tell no date; one that it tells must be a day that has come."""
-    fault = day_fault(text) if text else None
+    fault = day_fault(text, measured=True) if text else None
     return f"{_shown(text)} {fault}" if fault else None
+
+
+def _sizes(outcome: Outcome) -> str | None:
+    """Sizes are written in capitals (``M``); other dims may be an axis or a factor below 0."""
+    for name, value in outcome.dims.items():
+        if name.isupper() and isinstance(value, (int, float)) and value < 0:
+            return f"{_shown(name)} is no size: {value:g}"
+    return None
 
 
 def _interval(outcome: Outcome) -> str | None:

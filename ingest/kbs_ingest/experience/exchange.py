@@ -62,7 +62,7 @@ def sync(home: Path, target: str) -> SyncReport:
 
     Args:
         home: the home folder.
-        target: a folder, or the URL of one in an object store (``s3://bucket/path``, ``gs://``,
+        target: a folder, another home, or the URL of one in an object store (``s3://bucket/path``, ``gs://``,
             ``abfs://``; ``?endpoint_override=HOST&scheme=http`` names another S3 server).
 
     Raises:
@@ -132,12 +132,15 @@ class _Exchange:
         elif there.startswith(here):
             write_whole(self.folder / name, there)
             self.received.append(name)
-        else:
+        elif self._keep_both(name, here, there):
             self.conflicts.append(name)
-            self._keep_both(name, here, there)
 
-    def _keep_both(self, name: str, here: bytes, there: bytes) -> None:
-        """Each side gets the other's version under a name that tells its content."""
+    def _keep_both(self, name: str, here: bytes, there: bytes) -> bool:
+        """Each side gets the other's version under a name that tells its content.
+
+        False where both sides had both already: an earlier exchange told it.
+        """
+        before = len(self.sent) + len(self.received)
         theirs, ours = _beside(name, there), _beside(name, here)
         if not (self.folder / theirs).exists():
             write_whole(self.folder / theirs, there)
@@ -145,6 +148,7 @@ class _Exchange:
         if ours not in self.remote.sizes():
             self.remote.put(ours, here)
             self.sent.append(ours)
+        return len(self.sent) + len(self.received) > before
 
 
 def _is_own(name: str) -> bool:
@@ -171,7 +175,13 @@ def open_remote(target: str) -> Remote:
             f"{target!r} names no place to exchange with",
             remedy="name a folder, or an object-store URL such as s3://bucket/path",
         )
-    return _Store(target) if in_store else _Folder(Path(named))
+    return _Store(target) if in_store else _Folder(_segments_of(Path(named)))
+
+
+def _segments_of(folder: Path) -> Path:
+    """Where a folder keeps its segments: a home has its own place for them."""
+    inner = experience_folder(folder)
+    return inner if inner.is_dir() or (folder / "index").is_dir() else folder
 
 
 class _Folder:

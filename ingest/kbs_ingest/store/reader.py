@@ -237,6 +237,17 @@ class Store:
         )
         return self._searcher.search(text, wanted, limit)
 
+    def kinds(self) -> tuple[str, ...]:
+        """Every kind of text that search can be told."""
+        rows = self._rows("SELECT DISTINCT kind FROM chunks")
+        return tuple(sorted({kind for (kind,) in rows} | searching.INCLUDED.keys()))
+
+    def archs(self) -> tuple[str, ...]:
+        """Architectures of chips, and those that texts name."""
+        rows = self._rows('SELECT record FROM chunks WHERE contains(record, \'"archs":["\')')
+        named = {arch for (text,) in rows for arch in msgspec.json.decode(text, type=Chunk).archs}
+        return tuple(sorted(named | {chip.arch for chip in self.chips()}))
+
     def resolve(self, path: str) -> Path | None:
         """The file behind a citation path; None when no root has it."""
         return lookup.resolve(self.manifest.roots, self.manifest.files, path)
