@@ -19,6 +19,7 @@ from typing import Final
 import msgspec
 
 from kbs_backends.run_tool import run_tool
+from kbs_engine.decoding import decode_json
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError, MeasurementError, UsageError
 
@@ -116,7 +117,7 @@ def _start_watchdog(path: Path) -> subprocess.Popen[bytes]:
 def read_lease(path: Path) -> Lease:
     """The lease in a file; InputError when it is none."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Lease)
+        return decode_json(path.read_bytes(), Lease)
     except (OSError, msgspec.DecodeError) as problem:
         raise InputError(
             f"no clock lease: {problem}",

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
+
 
 class _Config(msgspec.Struct):
     """The parts of config.json that the forward pass needs."""
@@ -55,8 +57,8 @@ class TextEncoder(Protocol):
 def load(folder: Path, max_tokens: int) -> TextEncoder | None:
     """The encoder of a model folder, or None when the model or the packages do not fit."""
     try:
-        config = msgspec.json.decode((folder / "config.json").read_bytes(), type=_Config)
-        modules = msgspec.json.decode((folder / "modules.json").read_bytes(), type=list[_Module])
+        config = decode_json((folder / "config.json").read_bytes(), _Config)
+        modules = decode_json((folder / "modules.json").read_bytes(), list[_Module])
         if not _plain(folder, config, modules):
             return None
         tokenizers = importlib.import_module("tokenizers")
@@ -75,7 +77,7 @@ def _plain(folder: Path, config: _Config, modules: list[_Module]) -> bool:
     if kinds != ["Transformer", "Pooling", "Normalize"]:
         return False
     path = folder / modules[1].path / "config.json"
-    pooling = msgspec.json.decode(path.read_bytes(), type=_Pooling)
+    pooling = decode_json(path.read_bytes(), _Pooling)
     only_mean = pooling == _Pooling(pooling_mode_mean_tokens=True)
     return (config.model_type, config.hidden_act) == ("bert", "gelu") and only_mean
 

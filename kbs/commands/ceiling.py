@@ -83,6 +83,7 @@ def read_recording(path: Path) -> dict[str, Any]:
         KeyError,
         TypeError,
         AttributeError,
+        RecursionError,
     ) as problem:
         raise InputError(
             f"no recording of ceilings: {type(problem).__name__}: {problem}",

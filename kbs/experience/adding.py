@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.experience import Record
 from kbs_engine.experience.form import malformed
@@ -74,10 +75,10 @@ def doubts_of(ids: Sequence[str], records: Sequence[Record], lore: Lore) -> dict
 def _values(data: bytes, path: Path) -> list[Any]:
     data = as_utf8(data).removeprefix(BOM_UTF8)
     try:
-        value = msgspec.json.decode(data)
+        value = decode_json(data)
     except msgspec.DecodeError:
         try:
-            return [msgspec.json.decode(line) for line in data.splitlines() if line.strip()]
+            return [decode_json(line) for line in data.splitlines() if line.strip()]
         except (msgspec.DecodeError, RecursionError) as problem:
             raise InputError(
                 f"is no JSON: {problem}",

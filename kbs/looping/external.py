@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from kbs_engine.blobs import BlobStore
+from kbs_engine.decoding import decode_json
 from kbs_engine.loop.asks import External, ExternalDone
 
 TIMEOUT_S: Final = 600.0
@@ -57,7 +58,7 @@ def read_figure(text: str) -> ExternalDone:
     """The last figure of a driver's output in nanoseconds: a JSON line, or a number with a unit."""
     for line in reversed(text.strip().splitlines()):
         try:
-            figure = msgspec.json.decode(line, type=Figure)
+            figure = decode_json(line, Figure)
         except msgspec.DecodeError:
             matches = list(_LINE.finditer(line))
             if not matches:

@@ -14,6 +14,7 @@ from kbs.looping.beginning import settings_of
 from kbs.looping.home import drive, open_run, stage_ends
 from kbs.looping.waiting import pending_propose
 from kbs.measuring.subject import read_text
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import UsageError
 from kbs_engine.loop.actions import Stage
 from kbs_engine.proposals import Candidate
@@ -59,7 +60,7 @@ def run_stage(
 def _show(context: Context, place: Path) -> None:
     if place.is_dir():
         rows = {
-            part.name: msgspec.json.decode((part / "bench.json").read_bytes())
+            part.name: decode_json((part / "bench.json").read_bytes())
             for part in sorted(place.iterdir())
             if (part / "bench.json").is_file()
         }
@@ -76,7 +77,7 @@ def _show(context: Context, place: Path) -> None:
             click.echo(f"{name:<4} {time:>14}  {bench['tunables']}")
         return
     if context.json:
-        context.print_json(msgspec.json.decode(place.read_bytes()))
+        context.print_json(decode_json(place.read_bytes()))
         return
     click.echo(f"{place}")
     click.echo(place.read_text(encoding="utf-8"), nl=False)

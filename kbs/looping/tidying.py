@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from kbs_engine.durable import told_unwritable
+
 _TEMPORARY: Final = re.compile(r"^\..+\.[a-z0-9_]{8}$")
 """Names that ``durable.write_whole`` gives to what is not whole yet."""
 
@@ -18,5 +20,6 @@ def tidy(root: Path) -> int:
         if _TEMPORARY.match(path.name) and ".git" not in path.parts and path.is_file()
     ]
     for path in found:
-        path.unlink(missing_ok=True)
+        with told_unwritable(path):
+            path.unlink(missing_ok=True)
     return len(found)

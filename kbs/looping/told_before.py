@@ -15,6 +15,8 @@ import msgspec
 
 from kbs.looping.driver import Answers
 from kbs_engine.blobs import BlobStore
+from kbs_engine.decoding import decode_json
+from kbs_engine.durable import make_folder, told_unwritable
 from kbs_engine.errors import InputError, MeasurementError
 from kbs_engine.loop import asks
 from kbs_engine.run.files import read_bytes
@@ -55,7 +57,7 @@ class AskRecorder:
         self.folder = folder
         self.blobs = blobs
         self.stored = BlobStore(folder / "blobs")
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     def answer(self, ask: Any) -> asks.AnyAnswer | None:
         """The world's answer, on disk before it is used."""
@@ -65,7 +67,7 @@ class AskRecorder:
                 for one in answer.candidates:
                     self.stored.put(self.blobs.get(one.source.sha256))
             line = ToldBefore(key=recording_key(ask), answer=answer)
-            with (self.folder / FILE).open("ab") as file:
+            with told_unwritable(self.folder / FILE), (self.folder / FILE).open("ab") as file:
                 file.write(msgspec.json.encode(line) + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -95,7 +97,7 @@ class AskReplayer:
         self.told: dict[str, asks.AnyAnswer] = {}
         for number, line in enumerate(read_bytes(folder / FILE).splitlines(), start=1):
             try:
-                row = msgspec.json.decode(line, type=ToldBefore)
+                row = decode_json(line, ToldBefore)
             except msgspec.DecodeError as problem:
                 raise InputError(
                     f"not a recorded answer: {problem}",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import UsageError
 from kbs_engine.numerals import read_integer, shortened, storable
 
@@ -64,7 +65,7 @@ def read_dims(dims: Sequence[str], free: Sequence[str] = ()) -> dict[str, Dim]:
 def _pairs(text: str) -> dict[str, Dim]:
     if text.lstrip().startswith("{"):
         try:
-            return msgspec.json.decode(text, type=dict[str, int | float | str | bool])
+            return decode_json(text, dict[str, int | float | str | bool])
         except msgspec.MsgspecError as problem:
             raise UsageError(
                 f"--dims is no JSON object of numbers, words and booleans: {problem}",

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import MeasurementError, UsageError
 from kbs_engine.proposals import Answer, Candidate, Request
 
@@ -51,7 +52,7 @@ class CommandProposer:
         if len(out) > MOST_BYTES:
             raise MeasurementError(f"the proposer printed more than {MOST_BYTES >> 20} MiB")
         try:
-            answer = msgspec.json.decode(out, type=Answer)
+            answer = decode_json(out, Answer)
         except (msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise MeasurementError(
                 f"the proposer printed what is no answer: {problem}; it began with "

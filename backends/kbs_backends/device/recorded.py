@@ -17,6 +17,7 @@ import msgspec
 
 from kbs_backends.device.recording import JOBS, Writer, read_recording
 from kbs_engine.blobs import BlobStore
+from kbs_engine.durable import make_folder
 from kbs_engine.jobs import Job, Result
 from kbs_engine.ports import Device
 
@@ -96,7 +97,7 @@ class Recorder:
         self._blobs = blobs
         self._stored = BlobStore(folder / BLOBS)
         self._lock = threading.Lock()
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     def submit(self, job: Job) -> Future[Result]:
         """Submit; the line is written before the future is seen to be done."""

@@ -16,6 +16,8 @@ from typing import BinaryIO
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
+from kbs_engine.durable import told_unwritable
 from kbs_engine.errors import InputError
 from kbs_engine.inputs import read_regular
 from kbs_engine.jobs import AnyJob, Job, Result
@@ -59,7 +61,7 @@ class Writer:
             job=msgspec.Raw(msgspec.json.encode(job)),
             result=msgspec.Raw(msgspec.json.encode(result)),
         )
-        with self._path.open("a+b") as file:
+        with told_unwritable(self._path), self._path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             if file.seek(0, os.SEEK_END) != self._size:
                 self._catch_up(file)
@@ -101,7 +103,7 @@ def read_recording(folder: Path) -> list[Recording]:
         if not line.strip():
             continue
         try:
-            found = msgspec.json.decode(line, type=Recording)
+            found = decode_json(line, Recording)
         except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as problem:
             if number == len(lines):
                 break
@@ -109,7 +111,7 @@ def read_recording(folder: Path) -> list[Recording]:
                 f"not a recorded job: {problem}", where=f"{path}:{number}",
                 remedy="restore the file, or remove the line",
             ) from problem  # fmt: skip
-        link = _link(link, msgspec.json.decode(line, type=_Raw))
+        link = _link(link, decode_json(line, _Raw))
         chained = chained or bool(found.chain)
         if chained and found.chain != link:
             raise _broken(path, number)
@@ -124,7 +126,7 @@ def _last_link(data: bytes, path: Path) -> str:
         if not line.strip():
             continue
         try:
-            raw = msgspec.json.decode(line, type=_Raw)
+            raw = decode_json(line, _Raw)
         except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
             raise InputError(
                 f"not a recorded job: {problem}", where=f"{path}:{number}",

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 from filelock import FileLock
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import StoreError
 from kbs_engine.results import Compiled
 
@@ -67,7 +68,7 @@ class CompileCache:
         """The entry with ``cached`` set, or None; a damaged entry is removed and is None."""
         folder = self.folder / key.digest
         try:
-            entry = msgspec.json.decode((folder / RECORD).read_bytes(), type=Entry)
+            entry = decode_json((folder / RECORD).read_bytes(), Entry)
             files = {kind: folder / name for kind, name in entry.files.items()}
             whole = all(_sha256(path) == entry.sha256[kind] for kind, path in files.items())
         except FileNotFoundError:

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
+
 T = TypeVar("T")
 
 
@@ -17,7 +19,7 @@ def written(message: msgspec.Struct) -> bytes:
 
 def read_message(data: bytes, kind: type[T]) -> T:
     """A message of this kind; msgspec.ValidationError for anything else."""
-    return msgspec.json.decode(data, type=kind, dec_hook=_path)
+    return decode_json(data, kind, hook=_path)
 
 
 def _path(kind: type, value: Any) -> Any:

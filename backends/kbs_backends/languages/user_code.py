@@ -54,6 +54,11 @@ def failures_by_line(path: Path, what: str, *, remedy: str = "fix the line") -> 
             f"does not parse: {problem.msg}", where=f"{path}:{problem.lineno}",
             remedy="fix the line",
         ) from problem  # fmt: skip
+    except (RecursionError, MemoryError, ValueError) as problem:
+        raise InputError(
+            f"does not parse: {problem or 'nested too deeply'}", where=str(path),
+            remedy="submit a file that Python can read",
+        ) from problem  # fmt: skip
     except ModuleNotFoundError as problem:
         raise MeasurementError(
             f"needs the package {problem.name}, which is not installed",
@@ -110,6 +115,11 @@ def missing_function(text: str, name: str, path: Path) -> None:
         raise InputError(
             f"does not parse: {problem.msg}", where=f"{path}:{problem.lineno}",
             remedy="fix the line",
+        ) from problem  # fmt: skip
+    except (RecursionError, MemoryError, ValueError) as problem:
+        raise InputError(
+            f"does not parse: {problem or 'nested too deeply'}", where=str(path),
+            remedy="submit a file that Python can read",
         ) from problem  # fmt: skip
     defined = {
         target.id

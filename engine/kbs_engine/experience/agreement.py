@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import KbsError
 from kbs_engine.jobs import Check
 from kbs_engine.results import Timed
@@ -63,7 +64,7 @@ def _disagreements(manifest: Capsule, files: Mapping[str, bytes]) -> Iterator[st
         yield f"{name} is missing: nothing shows what the claim was measured by"
         return
     try:
-        yield from _measured(manifest, msgspec.json.decode(files[name], type=Bench))
+        yield from _measured(manifest, decode_json(files[name], Bench))
     except (msgspec.DecodeError, ValueError, KbsError) as problem:
         yield f"{name} cannot be read: {problem}"
 
@@ -76,7 +77,7 @@ def _methods(manifest: Capsule, data: bytes | None) -> Iterator[str]:
             yield f"{name} is missing: nothing shows which methods the champion holds"
         return
     try:
-        held = msgspec.json.decode(data, type=MethodsFile)
+        held = decode_json(data, MethodsFile)
     except (msgspec.DecodeError, ValueError) as problem:
         yield f"{name} cannot be read: {problem}"
         return

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import InputError
 from kbs_engine.experience.agreement import disagreement
 from kbs_engine.jobs import SourceRef, Task, TimingSettings
@@ -150,14 +151,14 @@ class _Version(msgspec.Struct):
 
 def _manifest(text: bytes, where: str) -> Capsule:
     try:
-        version = msgspec.json.decode(text, type=_Version).schema_version
+        version = decode_json(text, _Version).schema_version
         if version > SCHEMA_VERSION:
             raise InputError(
                 f"was written by a newer kbs (schema {version}, this one reads {SCHEMA_VERSION})",
                 where=where,
                 remedy="upgrade kbs",
             )
-        return msgspec.json.decode(text, type=Capsule)
+        return decode_json(text, Capsule)
     except (msgspec.DecodeError, ValueError) as problem:
         raise _bad(f"its manifest cannot be read: {problem}", where) from problem
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.outcomes import SCHEMA_VERSION, Outcome
 from kbs_engine.vocabulary import Family, Language
 
@@ -221,7 +222,7 @@ class _Version(msgspec.Struct):
 def _refuse_newer(raw: bytes) -> None:
     """Say that a newer kbs wrote the record, if that is so."""
     try:
-        version = msgspec.json.decode(raw, type=_Version).schema_version
+        version = decode_json(raw, _Version).schema_version
     except msgspec.ValidationError:
         return
     if version > SCHEMA_VERSION:
@@ -230,7 +231,7 @@ def _refuse_newer(raw: bytes) -> None:
 
 
 def _bare(line: bytes) -> Entry:
-    value: Any = msgspec.json.decode(line)
+    value: Any = decode_json(line)
     if not isinstance(value, dict):
         msg = "not a JSON object"
         raise ValueError(msg)  # noqa: TRY004 - a bad line is one kind of failure

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.jobs import Result
 
 GENESIS: Final = "0" * 64
@@ -68,6 +69,6 @@ def result_hash(result: Result) -> str:
 def decoded(line: bytes) -> Event | None:
     """The event of a line; None for a line that is none (``verify`` tells what it is)."""
     try:
-        return msgspec.json.decode(line, type=Event)
+        return decode_json(line, Event)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import InputError, StoreError
 from kbs_engine.inputs import read_regular
 
@@ -69,7 +70,7 @@ def read_record(
     data = read_bytes(path)
     newest = _version_of(kind)
     try:
-        plain = msgspec.json.decode(data)
+        plain = decode_json(data)
         stored = plain.get("schema_version") if isinstance(plain, dict) else None
         if newest is not None and isinstance(stored, int) and stored > newest:
             raise StoreError(

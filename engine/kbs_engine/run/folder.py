@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from kbs_engine.blobs import BlobStore
-from kbs_engine.durable import write_whole
+from kbs_engine.durable import make_folder, told_unwritable, write_whole
 from kbs_engine.errors import InputError, RefusedError, StoreError, UsageError
 from kbs_engine.jobs import Job, Result
 from kbs_engine.run.events import result_hash
@@ -70,10 +70,11 @@ class RunFolder:
                 if Layout(root).state.is_file()
                 else "name a new or an empty folder with --output",
             )
-        root.mkdir(parents=True, exist_ok=True)
+        make_folder(root)
         head = _head_file(root, home)
         if head is not None:
-            head.unlink(missing_ok=True)  # of a run that stood here and was removed
+            with told_unwritable(head):
+                head.unlink(missing_ok=True)  # of a run that stood here and was removed
         run = cls(root, home=home, writing=True)
         run.git.init()
         run.blobs.put(reference)
@@ -241,7 +242,7 @@ class RunFolder:
         self._must_write(self.paths.current)
         following = passed + 1
         write_whole(self.paths.current, f"v{following}\n")
-        self.version(following).root.mkdir(exist_ok=True)
+        make_folder(self.version(following).root)
         opened = self.journal.of_kind("version_opened")
         if not opened or opened[-1].data["version"] != following:
             self.journal.append("version_opened", version=following)
@@ -266,7 +267,7 @@ class RunFolder:
                 remedy=f"pass `kbs gate {self.root}/v{allowed}` first",
             )
         layout = self.version(number)
-        layout.root.mkdir(exist_ok=True)
+        make_folder(layout.root)
         return layout
 
     def _must_write(self, path: Path) -> None:

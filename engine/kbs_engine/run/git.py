@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
+from kbs_engine.durable import write_whole
+
 IGNORED: Final = ".kbs/\n__pycache__/\n*.so\n*.o\n"
 _IDENTITY: Final = {
     "GIT_AUTHOR_NAME": "kbs",
@@ -32,9 +34,9 @@ class RunGit:
         return not self.note and (self.root / ".git").exists()
 
     def init(self) -> None:
-        """Make the repository; a failure becomes the note."""
+        """Make the repository; a failure of git becomes the note."""
         if not self.note and self._run("init", "--quiet", "--initial-branch=main") is not None:
-            (self.root / ".gitignore").write_text(IGNORED, encoding="utf-8")
+            write_whole(self.root / ".gitignore", IGNORED)
 
     def commit(self, message: str) -> str:
         """Commit everything that stands in the run; the commit's hash, empty with a note."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import StoreError
 from kbs_engine.run.events import Head
 
@@ -15,7 +16,7 @@ PATTERN = "*.head.json"
 def read_head(path: Path) -> Head:
     """One remembered head; StoreError when it cannot be read."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Head)
+        return decode_json(path.read_bytes(), Head)
     except (msgspec.DecodeError, OSError) as problem:
         raise StoreError(
             f"the remembered head of a journal cannot be read ({problem})",

@@ -17,7 +17,8 @@ from typing import Any
 
 import msgspec
 
-from kbs_engine.durable import sync_folder, write_whole
+from kbs_engine.decoding import decode_json
+from kbs_engine.durable import sync_folder, told_unwritable, write_whole
 from kbs_engine.errors import StoreError
 from kbs_engine.inputs import read_regular
 from kbs_engine.jobs import AnyJob, Job, Result
@@ -150,7 +151,7 @@ class Journal:
         for number, line in enumerate(self._lines(), start=1):
             where = f"{self.path}:{number}"
             try:
-                event = msgspec.json.decode(line, type=Event)
+                event = decode_json(line, Event)
             except (msgspec.DecodeError, UnicodeDecodeError) as problem:
                 return Break(where=where, message=f"line is no event of a journal ({problem})")
             if event.seq != number - 1:
@@ -240,13 +241,14 @@ class Journal:
         if whole == len(data):
             return
         self.healed = f"{len(data) - whole} bytes of an event that was being written"
-        with self.path.open("r+b") as file:
+        with told_unwritable(self.path), self.path.open("r+b") as file:
             file.truncate(whole)
             file.flush()
             os.fsync(file.fileno())
 
     def _write_line(self, line: bytes) -> None:
-        try:
+        remedy = "free space or fix the folder's permissions, then resume the run"
+        with told_unwritable(self.path, remedy):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             new = not self.path.exists()
             with self.path.open("ab") as file:
@@ -255,12 +257,6 @@ class Journal:
                 os.fsync(file.fileno())
             if new:
                 sync_folder(self.path.parent)
-        except OSError as problem:
-            raise StoreError(
-                f"cannot be written: {problem.strerror or problem}",
-                where=str(self.path),
-                remedy="free space or fix the folder's permissions, then resume the run",
-            ) from problem
 
     def _remember(self) -> None:
         if self.head_file is not None:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from kbs_engine.durable import make_folder, told_unwritable
 from kbs_engine.errors import StoreError
 
 _HELD: Final[set[str]] = set()
@@ -24,21 +25,27 @@ class WriterLock:
         """Take the lock at once; StoreError naming the holder when somebody has it."""
         import fcntl
 
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path.parent)
         name = str(self.path.resolve())
         if name in _HELD:
             raise self._taken(os.getpid())
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        with told_unwritable(self.path):
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
             holder = os.read(handle, 32).decode(errors="replace").strip()
             os.close(handle)
             raise self._taken(holder) from problem
-        os.ftruncate(handle, 0)
-        os.write(handle, f"{os.getpid()}\n".encode())
         _HELD.add(name)
         self._handle = handle
+        try:
+            with told_unwritable(self.path):
+                os.ftruncate(handle, 0)
+                os.write(handle, f"{os.getpid()}\n".encode())
+        except StoreError:
+            self.release()
+            raise
 
     def release(self) -> None:
         """Give the lock up; nothing happens when it is not held."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kbs_engine.durable import write_whole
+from kbs_engine.durable import make_folder, write_whole
 from kbs_engine.errors import InputError, RefusedError, UsageError
 from kbs_engine.numerals import read_integer, shortened, storable
 from kbs_engine.run.files import as_json, read_record
@@ -29,7 +29,7 @@ class Memory:
 
     def init(self) -> None:
         """Make the folder; one that is there stays as it is."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
 
     def path(self, version: int) -> Path:
         """The file of a version's record."""

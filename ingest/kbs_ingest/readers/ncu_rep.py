@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TypeVar
 import msgspec
 
 import kbs_ingest
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import ReportError
 from kbs_engine.profiles import Report, VendorRule
 from kbs_ingest.readers.derived import inputs
@@ -126,7 +127,7 @@ def ask(path: Path, worker: str, wanted: bytes, timeout_s: float, answer: type[T
     if done.returncode:
         _explain(path, done.returncode, done.stderr.decode("utf-8", "replace"))
     try:
-        return msgspec.json.decode(done.stdout, type=answer)
+        return decode_json(done.stdout, answer)
     except msgspec.DecodeError as fault:
         message = f"NVIDIA's report reader gave no usable answer ({fault})"
         raise _error(path, message, "the file may be damaged; profile again, ") from fault

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_engine.decoding import decode_json
 from kbs_engine.errors import StoreError
 from kbs_ingest.store.lease import Lease, is_free
 
@@ -110,7 +111,7 @@ def read_manifest(folder: Path, home: Path) -> Manifest:
     rebuild = f"run {ingest_command(home, rebuild=True)}"
     try:
         data = path.read_bytes()
-        version = msgspec.json.decode(data, type=Version).schema_version
+        version = decode_json(data, Version).schema_version
     except (OSError, msgspec.DecodeError, msgspec.ValidationError) as error:
         raise StoreError(
             f"the index is damaged: {error}", where=str(path), remedy=rebuild
@@ -129,7 +130,7 @@ def read_manifest(folder: Path, home: Path) -> Manifest:
             remedy=f"run {ingest_command(home)}",
         )
     try:
-        return msgspec.json.decode(data, type=Manifest)
+        return decode_json(data, Manifest)
     except msgspec.DecodeError as error:
         raise StoreError(
             f"the index is damaged: {error}", where=str(path), remedy=rebuild
@@ -140,7 +141,7 @@ def schema_version(folder: Path) -> int | None:
     """The version that a generation states, or None when it states none."""
     try:
         data = (folder / "manifest.json").read_bytes()
-        return msgspec.json.decode(data, type=Version).schema_version
+        return decode_json(data, Version).schema_version
     except (OSError, msgspec.DecodeError):
         return None
 

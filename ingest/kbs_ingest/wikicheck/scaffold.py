@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_engine.durable import make_folder, told_unwritable
 from kbs_engine.errors import UsageError
 from kbs_ingest.wiki.methods import LANGUAGE_HEADINGS
 from kbs_ingest.wiki.names import is_id
@@ -70,9 +71,9 @@ def scaffold(
     relative, text = builders[kind]()
     path = root / relative
     _refuse_twin(root, relative, name)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
+        with path.open("x", encoding="utf-8", newline="\n") as file, told_unwritable(path):
             file.write(text)
     except FileExistsError as error:
         raise _exists(path) from error

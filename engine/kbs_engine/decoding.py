@@ -1,0 +1,27 @@
+"""JSON that others wrote: a document nested without end is as bad as any other bad JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+import msgspec
+
+T = TypeVar("T")
+Hook = Callable[[type, Any], Any]
+
+
+@overload
+def decode_json(data: bytes | str, kind: type[T], *, hook: Hook | None = None) -> T: ...
+@overload
+def decode_json(data: bytes | str, kind: Any = Any, *, hook: Hook | None = None) -> Any: ...
+def decode_json(data: bytes | str, kind: Any = Any, *, hook: Hook | None = None) -> Any:
+    """What the JSON holds, as ``kind``; ``hook`` decodes types that msgspec does not know.
+
+    Raises:
+        msgspec.DecodeError: It is no JSON, does not fit, or is nested too deeply to be read.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind, dec_hook=hook)
+    except RecursionError as problem:
+        raise msgspec.DecodeError("JSON is nested too deeply") from problem
