@@ -31,6 +31,16 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
+def require_writable(folder: Path) -> None:
+    """StoreError where nothing could be written below ``folder``; it is not made.
+
+    For commands that write only after they measured: they ask beforehand.
+    """
+    nearest = next(one for one in (folder, *folder.absolute().parents) if os.path.lexists(one))
+    with told_unwritable(folder), tempfile.TemporaryFile(dir=nearest):
+        return
+
+
 def write_whole(path: Path, data: bytes | str) -> None:
     """Write ``data`` to ``path`` through a synced temporary file beside it, and rename it.
 

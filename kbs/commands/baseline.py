@@ -14,7 +14,7 @@ from kbs.context import Context, pass_context
 from kbs.measuring.dims import FREE_DIMS, dims_options, read_dims
 from kbs.paths import PathType
 from kbs.subjects import LanguageType
-from kbs_engine.durable import write_whole
+from kbs_engine.durable import require_writable, write_whole
 from kbs_engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def command(
     given = read_dims(dims, free)
     if output is not None:
         _can_be_written(output, languages or ("triton", "cuda-cpp"), force=force)
+        require_writable(output.parent)
     found = make_baseline(
         load_reference(reference, given),
         load_templates(context.roots),

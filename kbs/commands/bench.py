@@ -12,12 +12,15 @@ from kbs.measuring.dims import FREE_DIMS
 from kbs.measuring.options import (
     FILE,
     FOLDER,
+    MOST_PAIRS,
+    MOST_TRIALS,
     device_options,
     take_device,
     take_task,
     task_options,
 )
 from kbs.subjects import FiniteRange
+from kbs_engine.errors import UsageError
 
 if TYPE_CHECKING:
     from kbs.measuring.benching import Benched
@@ -42,11 +45,11 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--num-warmup", type=click.IntRange(min=0), default=5, show_default=True)
 @click.option("--warmup-ms", type=FiniteRange(), default=25.0, show_default=True)
-@click.option("--num-trials", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--num-trials", type=click.IntRange(1, MOST_TRIALS), default=100, show_default=True)
 @click.option("--discard-first", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--prewarm-calls", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option(
-    "--process-pairs", type=click.IntRange(min=1), default=3, show_default=True,
+    "--process-pairs", type=click.IntRange(1, MOST_PAIRS), default=3, show_default=True,
     help="Times that all processes are started anew.",
 )  # fmt: skip
 @click.option("--noise", type=FiniteRange(), default=0.02, show_default=True,
@@ -64,7 +67,11 @@ def command(context: Context, *, kernel: Path, output_dir: Path | None, **option
     from kbs.measuring.benching import bench_json, chosen_baselines, run_bench
     from kbs.measuring.devices import measuring
     from kbs.measuring.subject import read_subject, told_by_name
+    from kbs_engine.durable import require_writable
 
+    if output_dir is not None:
+        require_writable(output_dir)
+    _fits(options["timing_method"], options["device"])
     baselines = chosen_baselines(options.pop("baselines"))
     settings = _settings(options)
     pairs, noise = options.pop("process_pairs"), options.pop("noise")
@@ -82,6 +89,15 @@ def command(context: Context, *, kernel: Path, output_dir: Path | None, **option
         _show(done, task_given.reference.name, output_dir)
     if not done.bench.correct:
         click.get_current_context().exit(1)
+
+
+def _fits(method: str, device: str) -> None:
+    """UsageError for a timer that the device does not have; nothing is checked before."""
+    if method == "do_bench" and device == "host":
+        raise UsageError(
+            "do_bench times GPU kernels only", where="--timing-method",
+            remedy="leave it out, or use --timing-method host_time",
+        )  # fmt: skip
 
 
 def _settings(options: dict[str, Any]) -> Any:

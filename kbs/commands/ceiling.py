@@ -12,7 +12,7 @@ import msgspec
 from kbs.context import Context, pass_context
 from kbs.paths import PathType
 from kbs_backends.ceilings import answer, failures, page, record_ceilings
-from kbs_engine.durable import write_whole
+from kbs_engine.durable import require_writable, write_whole
 from kbs_engine.errors import InputError
 from kbs_engine.inputs import read_regular
 from kbs_engine.results import MeasuredCeiling
@@ -53,6 +53,9 @@ def command(
 
     Clocks are left as found. Exit 1 when something could not be measured.
     """
+    for folder in (save, recording.parent if recording else None):
+        if folder is not None:
+            require_writable(folder)
     store = context.store() if save else None
     record = (
         read_recording(source)

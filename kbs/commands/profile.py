@@ -71,7 +71,9 @@ def command(
     from kbs.measuring.devices import measuring
     from kbs.measuring.profiling import profile_kernel
     from kbs.measuring.subject import read_subject, told_by_name
+    from kbs_engine.durable import require_writable
 
+    require_writable(output_dir)
     task_given = take_task(options)
     named = told_by_name(task_given.reference)
     with named, context.store() as store, measuring(context, take_device(options)) as bench:

@@ -39,12 +39,14 @@ def command(
     """
     from kbs.experience.options import lore_of
     from kbs.experience.replicating import read_capsule, replicate
+    from kbs.measuring.options import require_one_device
     from kbs_backends.device import open_device
     from kbs_engine.blobs import BlobStore
     from kbs_ingest.experience import append
 
     opened = read_capsule(capsule)
     blobs = BlobStore(context.home / "blobs")
+    require_one_device(device, gpu)
     spec = device if gpu is None else f"cuda:{gpu}"
     quiet = context.json or context.verbosity < 0
     with open_device(spec, blobs) as target:

@@ -10,7 +10,7 @@ import click
 
 from kbs.context import Context
 from kbs.looping.beginning import RunOptions
-from kbs.measuring.options import timing_settings
+from kbs.measuring.options import MOST_PAIRS, MOST_ROUNDS, MOST_TRIALS, timing_settings
 from kbs.paths import PathType
 from kbs.subjects import FiniteRange
 
@@ -66,15 +66,15 @@ def _measuring() -> tuple[Any, ...]:
                      help="Metrics kept per axis."),
         click.option("--warmup", type=click.IntRange(0), default=5, show_default=True,
                      help="Untimed calls before timing."),
-        click.option("--trials", type=click.IntRange(1), default=100, show_default=True,
-                     help="Timed calls."),
+        click.option("--trials", type=click.IntRange(1, MOST_TRIALS), default=100,
+                     show_default=True, help="Timed calls."),
         click.option("--timing-method", type=click.Choice(["cuda_event", "host_time"]),
                      default="cuda_event", show_default=True,
                      help="A host has its own clock, whatever is said here."),
-        click.option("--rounds", "check_rounds", type=click.IntRange(1), default=10,
+        click.option("--rounds", "check_rounds", type=click.IntRange(1, MOST_ROUNDS), default=10,
                      show_default=True, help="Rounds of every correctness check."),
-        click.option("--process-pairs", type=click.IntRange(1, 20), default=3, show_default=True,
-                     help="Fresh processes behind every claim."),
+        click.option("--process-pairs", type=click.IntRange(1, MOST_PAIRS), default=3,
+                     show_default=True, help="Fresh processes behind every claim."),
         click.option("--proof", type=click.Choice(["together", "apart"]), default="together",
                      show_default=True, help="Together: one timing proves the champion and "
                      "ablates it. Apart: ablations are timed once the champion is proven."),

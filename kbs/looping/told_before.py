@@ -16,7 +16,7 @@ import msgspec
 from kbs.looping.driver import Answers
 from kbs_engine.blobs import BlobStore
 from kbs_engine.decoding import decode_json
-from kbs_engine.durable import make_folder, told_unwritable
+from kbs_engine.durable import make_folder, require_writable, told_unwritable
 from kbs_engine.errors import InputError, MeasurementError
 from kbs_engine.loop import asks
 from kbs_engine.run.files import read_bytes
@@ -58,6 +58,7 @@ class AskRecorder:
         self.blobs = blobs
         self.stored = BlobStore(folder / "blobs")
         make_folder(folder)
+        require_writable(folder)
 
     def answer(self, ask: Any) -> asks.AnyAnswer | None:
         """The world's answer, on disk before it is used."""

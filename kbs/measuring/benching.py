@@ -9,7 +9,7 @@ import msgspec
 from kbs.measuring.devices import Measuring
 from kbs.measuring.subject import Subject
 from kbs_engine.errors import UsageError
-from kbs_engine.jobs import Arm, BaselineRef, Check, Result, Time, TimingSettings
+from kbs_engine.jobs import Arm, BaselineRef, Check, Provenance, Result, Time, TimingSettings
 from kbs_engine.results import ArmTimes, Timed, read
 from kbs_engine.run.benches import build_bench
 from kbs_engine.run.measured import ArmSummary, Bench, StatedComparison
@@ -118,12 +118,17 @@ def bench_json(done: Benched) -> dict[str, Any]:
         "kernel": {"name": done.subject.source.name, "language": done.subject.source.language,
                    "sha256": bench.source_sha256},
         "dims": done.subject.task.dims,
-        "settings": msgspec.to_builtins(bench.settings),
+        "settings": {**msgspec.to_builtins(bench.settings), "method": _method(bench, where)},
         "clocks_before_mhz": timed.clocks_before_mhz if timed else {},
         "clocks_after_mhz": timed.clocks_after_mhz if timed else {},
         "provenance": msgspec.to_builtins(where),
         "notes": [*done.notes, *done.subject.notes, *(timed.warnings if timed else ())],
     }  # fmt: skip
+
+
+def _method(bench: Bench, where: Provenance) -> str:
+    """How calls were timed: a host has its own clock, whatever was asked for."""
+    return "host_time" if where.device == "host" else bench.settings.method
 
 
 def best_baseline(bench: Bench) -> str | None:

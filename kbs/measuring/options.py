@@ -19,6 +19,10 @@ from kbs_engine.vocabulary import DTYPES
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = PathType(exists=True, dir_okay=False)
 FOLDER = PathType(file_okay=False)
+MOST_TRIALS = 1_000_000
+MOST_ROUNDS = 10_000
+MOST_PAIRS = 20
+"""More than these are a slip of the keyboard: nobody waits for them."""
 
 
 class LanguageOrAuto(LanguageType):
@@ -87,8 +91,8 @@ def device_options(function: F) -> F:
         (
             click.option("--device", default="auto", show_default=True,
                          help="auto, cuda, cuda:1, host (a dry run on the CPU), recorded:DIR."),
-            click.option("--gpu", type=click.IntRange(min=0), default=0, show_default=True,
-                         help="Index of the GPU."),
+            click.option("--gpu", type=click.IntRange(min=0), show_default="0",
+                         help="Index of the GPU, with auto or cuda."),
             click.option("--arch", default="",
                          help="Compile .cu files for this. Default: the GPU's own, as sm_90a."),
             click.option("--record", type=FOLDER,
@@ -122,6 +126,16 @@ def timing_settings(option: str, **fields: Any) -> TimingSettings:
 
 def take_device(options: dict[str, Any]) -> DeviceOptions:
     """The device options out of a command's keyword arguments."""
-    return DeviceOptions(
-        **{name: options.pop(name) for name in ("device", "gpu", "arch", "record")}
-    )
+    require_one_device(options["device"], options["gpu"])
+    taken = {name: options.pop(name) for name in ("device", "gpu", "arch", "record")}
+    return DeviceOptions(**{**taken, "gpu": taken["gpu"] or 0})
+
+
+def require_one_device(device: str, gpu: int | None) -> None:
+    """UsageError where --gpu is given for a device that is no GPU, or another one."""
+    if gpu is not None and device not in ("auto", "cuda", f"cuda:{gpu}"):
+        raise UsageError(
+            f"--gpu {gpu} and --device {device} name two devices",
+            where="--gpu",
+            remedy=f"leave one of the two out, or say --device cuda:{gpu}",
+        )

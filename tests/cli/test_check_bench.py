@@ -85,6 +85,7 @@ def test_bench_writes_its_files_and_the_documented_shape(recorded):
     library = found["baselines"]["flashinfer"]
     assert library["median_ns"] is None
     assert "takes no baseline" in library["detail"]
+    assert found["settings"]["method"] == "host_time"
     assert found["best_baseline"] == "pytorch-eager"
     assert any("nothing here says anything about a GPU" in note for note in found["notes"])
     assert json.loads((folder / "out/benchmark.json").read_text()) == found
@@ -190,7 +191,7 @@ def test_what_was_not_recorded_is_an_error_that_names_the_job(replay):
         (("--dims", "N"), "is no dim"),
         (("--baselines", "cublas"), "is no baseline"),
         (("--num-trials", "1"), "at least 4"),
-        pytest.param(("--timing-method", "do_bench"), "host_time", marks=pytest.mark.sweep),
+        (("--timing-method", "do_bench"), "host_time"),
     ],
 )
 def test_calls_that_cannot_work_say_what_can(kbs, files, tmp_path, options, told):

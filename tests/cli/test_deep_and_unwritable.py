@@ -22,9 +22,8 @@ READERS = {
     "dims": ["check", *TASK.split(), "--dims", '{"M": ' + DEEP],
     "ceilings": ["ceiling", "--from", "{deep}"],
     "add": ["experience", "add", "{deep}"],
-    "merge": ["experience", "merge", "{deep}"],
     "recording": ["bench", *TASK.split(), "--M=64", "--N=256", "--device", "recorded:{folder}"],
-    "memory": ["memory", "show", "{run}", "0"],
+    "memory": ["memory", "summary", "{run}"],
     "state": ["loop", "status", "{run}"],
 }
 WRITERS = {
@@ -105,3 +104,36 @@ def test_a_run_whose_folders_cannot_be_made_says_so(made_run):
     (made_run / ".kbs").write_text("in the way")
     with pytest.raises(StoreError):
         RunFolder.open(made_run, writing=True)
+
+
+WRONG = {
+    "timer": ("bench", "--timing-method do_bench", "do_bench times GPU kernels only"),
+    "gpu": ("check", "--gpu 3", "two devices"),
+    "no place": ("bench", "--output-dir /proc/nope", "cannot be written"),
+    "no place of a profile": ("profile", "--output-dir /proc/nope", "cannot be written"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_usage_is_told_before_anything_is_measured(home, monkeypatch, case):
+    verb, options, says = WRONG[case]
+    monkeypatch.setattr("kbs_backends.device.open_device", lambda *_, **__: pytest.fail("opened"))
+    problem = refused(home, [verb, *TASK.split(), "--M=64", "--N=256", *options.split()])
+    assert says in problem.message
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("bench", ("--num-trials", "99999999999")),
+        ("bench", ("--process-pairs", "99999")),
+        ("check", ("--rounds", "99999999999")),
+        ("optimize", ("--trials", "9" * 22)),
+        ("loop init", ("--process-pairs", "21")),
+        ("optimize", ("--rounds", "99999999999")),
+    ],
+)
+def test_numbers_that_nobody_waits_for_are_refused(home, verb, options):
+    ran = CliRunner().invoke(cli, ["--home", str(home), *verb.split(), *TASK.split(), *options])
+    assert ran.exit_code == 2
+    assert "range" in ran.output

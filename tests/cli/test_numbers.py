@@ -68,12 +68,9 @@ def test_a_dim_that_no_record_holds_is_refused(files, verb, case):
 @pytest.mark.parametrize(
     ("verb", "options", "where"),
     [
-        (("check",), ("--rounds", HUGE), "rounds"),
         (("check",), ("--ptr-size", HUGE), "ptr-size"),
         (("bench",), ("--num-warmup", HUGE), "num-warmup"),
-        (("bench",), ("--num-trials", HUGE), "num-trials"),
         (("optimize",), ("--warmup", HUGE), "warmup"),
-        (("loop", "init"), ("--trials", HUGE), "trials"),
     ],
 )
 def test_so_is_any_other_number_of_a_command(files, verb, options, where):

@@ -17,7 +17,7 @@ import msgspec
 
 from kbs_backends.device.recording import JOBS, Writer, read_recording
 from kbs_engine.blobs import BlobStore
-from kbs_engine.durable import make_folder
+from kbs_engine.durable import make_folder, require_writable
 from kbs_engine.jobs import Job, Result
 from kbs_engine.ports import Device
 
@@ -98,6 +98,7 @@ class Recorder:
         self._stored = BlobStore(folder / BLOBS)
         self._lock = threading.Lock()
         make_folder(folder)
+        require_writable(folder)
 
     def submit(self, job: Job) -> Future[Result]:
         """Submit; the line is written before the future is seen to be done."""
