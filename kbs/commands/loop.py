@@ -15,6 +15,7 @@ from kbs.measuring.dims import FREE_DIMS
 from kbs.measuring.options import FILE, take_task, task_options
 from kbs.paths import PathType
 from kbs_engine.loop.actions import Stage
+from kbs_engine.shell import shell
 
 RUN = click.argument("run_path", metavar="RUN", type=PathType(file_okay=False))
 DEVICE = click.option("--device", default="", help="Go on with this device instead of the run's.")
@@ -130,7 +131,7 @@ def submit(
         context.print_json(told)
     elif context.verbosity >= 0:
         click.echo(f"{len(files)} candidate{'s' if len(files) > 1 else ''} for v{number}; "
-                   f"`kbs loop close {run_path}` tries them")  # fmt: skip
+                   f"`kbs loop close {shell(run_path)}` tries them")  # fmt: skip
 
 
 @command.command("close", epilog="Example: kbs loop close run_20250101_120000")
@@ -201,7 +202,7 @@ def _order(context: Context, run_path: Path, kind: str, *, told: str = "", **fie
     if context.json:
         context.print_json({"run": str(run_path), "order": msgspec.to_builtins(order)})
     elif context.verbosity >= 0:
-        click.echo(f"{kind}: {told}`kbs loop next {run_path}` goes on")
+        click.echo(f"{kind}: {told}`kbs loop next {shell(run_path)}` goes on")
 
 
 @command.command("extend", epilog="Example: kbs loop extend run_20250101_120000 -n 2")

@@ -20,6 +20,7 @@ from kbs_engine.loop.asks import AnyAnswer, AnyAsk, Ask, AwaitOrders, JobsDone, 
 from kbs_engine.loop.machine import LoopState, Told, begin_run, step
 from kbs_engine.ports import Device
 from kbs_engine.run import RunFolder
+from kbs_engine.shell import shell
 
 BEGUN = "loop_begun"
 ANSWER = "answer"
@@ -189,6 +190,6 @@ class Driver:
                 raise MeasurementError(
                     f"{ask.what}: {result.failure}",
                     where=str(self.run.root),
-                    remedy=f"mend it, then `kbs loop resume {self.run.root}`",
+                    remedy=f"mend it, then `kbs loop resume {shell(self.run.root)}`",
                 )
         return results

@@ -21,6 +21,7 @@ from kbs_engine.loop.actions import Progress, Stage
 from kbs_engine.reports.epochs import epoch_line, holds
 from kbs_engine.run import RunFolder
 from kbs_engine.run.records import MethodVerdict, State
+from kbs_engine.shell import shell
 from kbs_engine.units import human_ns
 
 
@@ -144,7 +145,7 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
     elif not went.waiting and not went.damage:
         begun = "" if state.versions else "nothing is measured yet; "
-        lines.append(f"{begun}`kbs loop next {root}` goes on")
+        lines.append(f"{begun}`kbs loop next {shell(root)}` goes on")
     if went.waiting:
         lines += went.waiting.splitlines()
     if went.damage:

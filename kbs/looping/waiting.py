@@ -13,13 +13,14 @@ from kbs_engine.loop.actions import Note
 from kbs_engine.loop.asks import Propose
 from kbs_engine.loop.parts import Order
 from kbs_engine.run import RunFolder
+from kbs_engine.shell import shell
 
 
 def waiting_text(run: RunFolder, ask: Propose) -> str:
     """Which kernel is waited for, what to do, and a line for every branch of the last try."""
     request = run.version(ask.file.version).request
     what = f"v{ask.file.next_version} waits for a kernel (try {ask.attempt})"
-    how = f"write it from {ask.file.base_file} and run `kbs loop submit {run.root} FILE`"
+    how = f"write it from {ask.file.base_file} and run `kbs loop submit {shell(run.root)} FILE`"
     lines = [f"{request}: {what}; {how}"]
     lines += [
         f"try {row.attempt}, {row.branch or 'no kernel'}: {row.detail or row.reason}"
@@ -69,7 +70,7 @@ def pending_propose(run: RunFolder) -> Propose:
         raise UsageError(
             "the run waits for no kernel",
             where=str(run.root),
-            remedy=f"`kbs loop next {run.root}` goes on until it does",
+            remedy=f"`kbs loop next {shell(run.root)}` goes on until it does",
         )
     return ask
 

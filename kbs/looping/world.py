@@ -21,6 +21,7 @@ from kbs_engine.ports import Proposer
 from kbs_engine.proposals import TUNING_METHODS, Candidate, Request
 from kbs_engine.run import RunFolder
 from kbs_engine.run.memories import Memory
+from kbs_engine.shell import shell
 
 
 class WaitingForAgentError(RefusedError):
@@ -113,7 +114,7 @@ class World(msgspec.Struct, kw_only=True):
         raise MeasurementError(
             f"the proposer gave no kernel in {ask.attempt} tries: {problem.message}",
             where=str(self.run.root),
-            remedy=f"mend the proposer, then `kbs loop resume {self.run.root}`",
+            remedy=f"mend the proposer, then `kbs loop resume {shell(self.run.root)}`",
         ) from problem
 
     def _offer(self, ask: asks.Propose, candidate: Candidate) -> Offered:

@@ -10,6 +10,7 @@ from kbs_engine.gate.refusal import Refusal
 from kbs_engine.gate.rules.unedited import BY_HAND
 from kbs_engine.run.files import read_bytes, sha256_of
 from kbs_engine.run.folder import RunFolder
+from kbs_engine.shell import shell
 
 REWRITTEN: Final = frozenset({*BY_HAND, "request.json"})
 """Files of a passed version that may change still; a crash may fall between file and journal."""
@@ -44,7 +45,7 @@ def _files(run: RunFolder) -> Iterator[Refusal]:
         if name.partition("/")[0] not in folders and name != run.relative(run.paths.reference):
             continue
         path = run.root / name
-        restore = f"restore it (`git -C {run.root} checkout -- {name}`)"
+        restore = f"restore it (`git -C {shell(run.root)} checkout -- {shell(name)}`)"
         if not path.is_file():
             yield _unedited(name, "was written in this run and is gone", restore)
         elif path.name not in REWRITTEN and sha256_of(read_bytes(path)) != sha256:
@@ -57,7 +58,7 @@ def _current(run: RunFolder) -> Iterator[Refusal]:
     if not opened:
         return
     name = run.relative(run.paths.current)
-    restore = f"restore it (`git -C {run.root} checkout -- {name}`)"
+    restore = f"restore it (`git -C {shell(run.root)} checkout -- {shell(name)}`)"
     try:
         current = run.current()
     except InputError as problem:

@@ -19,6 +19,7 @@ from kbs_engine.run.layout import Layout, VersionLayout
 from kbs_engine.run.lock import WriterLock
 from kbs_engine.run.settings import Settings
 from kbs_engine.run.state import State
+from kbs_engine.shell import shell
 
 R = TypeVar("R")
 
@@ -264,7 +265,7 @@ class RunFolder:
             raise RefusedError(
                 f"v{number} is not open: the gate stands at v{allowed}",
                 where=str(self.root),
-                remedy=f"pass `kbs gate {self.root}/v{allowed}` first",
+                remedy=f"pass `kbs gate {shell(self.version(allowed).root)}` first",
             )
         layout = self.version(number)
         make_folder(layout.root)

@@ -9,6 +9,7 @@ from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.run.files import decoded
 from kbs_engine.run.view import part_folders
+from kbs_engine.shell import shell
 
 _NOTES = ("hypothesis.txt", "kbs_evidence.md")
 """Their headings have rules of their own."""
@@ -42,13 +43,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse what is missing, empty or unreadable."""
     for path in required(context):
         if not path.is_file():
-            remedy = _remedy(path)
-            if _of_the_next(context, path) and context.state.ended:
-                remedy = (
-                    "the run has ended with this version: ask with --final; or go on with "
-                    f"`kbs loop extend {context.run.root} -n 1`"
-                )
-            yield context.refuse("artifacts", path, "is missing", remedy)
+            yield context.refuse("artifacts", path, "is missing", _bring_back(context, path))
         elif not path.stat().st_size or not path.read_bytes().strip():
             yield context.refuse("artifacts", path, "is empty", _remedy(path))
         elif path.suffix in (".md", ".txt", ".py", ".cu") and decoded(path) is None:
@@ -64,6 +59,21 @@ def _of_the_next(context: GateContext, path: Path) -> bool:
     """Whether a file belongs to the change that leaves the version."""
     paths = context.paths
     return path in (paths.plan, paths.hypothesis, paths.request)
+
+
+def _bring_back(context: GateContext, path: Path) -> str:
+    """What to do about a missing file: it was committed, the run ended before it, or a crash."""
+    run = context.run
+    if context.number < max(run.paths.versions(), default=0):
+        if not run.git.active:
+            return "restore it from a copy of the run"
+        return f"restore it (`git -C {shell(run.root)} checkout -- {shell(run.relative(path))}`)"
+    if _of_the_next(context, path) and context.state.ended:
+        return (
+            "the run has ended with this version: ask with --final; or go on with "
+            f"`kbs loop extend {shell(run.root)} -n 1`"
+        )
+    return _remedy(path)
 
 
 def _last(context: GateContext) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.shell import shell
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -17,14 +18,14 @@ def check(context: GateContext) -> Iterator[Refusal]:
             "current_version",
             where,
             f"the first gate of a run is v0's, not v{context.number}'s",
-            f"pass `kbs gate {context.run.root}/v0` first",
+            f"pass `kbs gate {shell(context.run.root / 'v0')}` first",
         )
     elif current is not None and current != context.number:
         yield context.refuse(
             "current_version",
             where,
             f"names v{current}, not v{context.number}",
-            f"go on with `kbs gate {context.run.root}/v{current}`",
+            f"go on with `kbs gate {shell(context.run.root / f'v{current}')}`",
         )
 
 
