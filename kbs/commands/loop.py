@@ -125,12 +125,15 @@ def submit(
     """Give one or more kernels for the version that the run waits for; `close` tries them."""
     from kbs.looping.stages import submit_files
 
-    number = submit_files(context, run_path, files, methods, note)
-    told = {"run": str(run_path), "version": number, "candidates": len(files)}
+    number, replaced = submit_files(context, run_path, files, methods, note)
+    told = {
+        "run": str(run_path), "version": number, "candidates": len(files), "replaces": replaced,
+    }  # fmt: skip
     if context.json:
         context.print_json(told)
     elif context.verbosity >= 0:
-        click.echo(f"{len(files)} candidate{'s' if len(files) > 1 else ''} for v{number}; "
+        click.echo(f"{len(files)} candidate{'s' if len(files) > 1 else ''} for v{number}"
+                   f"{f', replaces {replaced} submitted before' if replaced else ''}; "
                    f"`kbs loop close {shell(run_path)}` tries them")  # fmt: skip
 
 
@@ -237,7 +240,7 @@ def set_(context: Context, *, run_path: Path, changes: tuple[str, ...], reason: 
 @command.command("restart", epilog="Example: kbs loop restart run_20250101_120000 --mask half")
 @RUN
 @click.option("--mask", type=click.Choice(["half", "none"]), default="half", show_default=True,
-              help="Half masks every second record between v0 and the best.")  # fmt: skip
+              help="Half masks every second record between v0 and the last.")  # fmt: skip
 @pass_context
 def restart(context: Context, *, run_path: Path, mask: str) -> None:
     """Start afresh with about half of the middle records masked, never v0 nor the best."""

@@ -12,12 +12,13 @@ from kbs.context import Context
 from kbs.looping.driver import Until
 from kbs.looping.progress import choose_show
 from kbs.looping.running import Wiring, replayed, run_loop
-from kbs.looping.waiting import waits_for
+from kbs.looping.waiting import fresh_orders, waits_for
 from kbs.looping.world import WaitingForAgentError
 from kbs_engine.ablation import left_open
 from kbs_engine.errors import RefusedError
 from kbs_engine.gate import Refusal, damage
 from kbs_engine.loop.actions import Progress, Stage
+from kbs_engine.loop.parts import Order
 from kbs_engine.reports.epochs import epoch_line, holds
 from kbs_engine.run import RunFolder
 from kbs_engine.run.records import MethodVerdict, State
@@ -31,6 +32,8 @@ class Went(msgspec.Struct, frozen=True, kw_only=True):
     state: State
     waiting: str = ""
     """What the run waits for: a submission, or orders at its end."""
+    orders: tuple[Order, ...] = ()
+    """What was ordered and is not followed yet."""
     damage: tuple[Refusal, ...] = ()
     """What is broken, gone or changed of what passed the gate."""
 
@@ -65,7 +68,7 @@ def drive(
     finally:
         if store is not None:
             store.close()
-    return Went(state=run.state(), waiting=waiting)
+    return Went(state=run.state(), waiting=waiting, orders=fresh_orders(run))
 
 
 def _refuse_damaged(run: RunFolder) -> None:
@@ -107,6 +110,7 @@ def status_shape(root: Path, went: Went) -> dict[str, Any]:
         "versions": [msgspec.to_builtins(row) for row in state.versions],
         "verdicts": [msgspec.to_builtins(row) for row in state.verdicts],
         "damage": [msgspec.to_builtins(row) for row in went.damage],
+        "orders": [msgspec.to_builtins(row) for row in went.orders],
     }
 
 
@@ -143,7 +147,8 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         found = "a faster version" if state.improved else "no better version"
         because = state.loop.get("because", "")
         lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
-    elif not went.waiting and not went.damage:
+    lines += [f"ordered and not followed yet: {_ordered(row)}" for row in went.orders]
+    if (not state.ended or went.orders) and not went.waiting and not went.damage:
         begun = "" if state.versions else "nothing is measured yet; "
         lines.append(f"{begun}`kbs loop next {shell(root)}` goes on")
     if went.waiting:
@@ -152,6 +157,13 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         lines.append("it does not stand as it passed its gates, and nothing goes on with it:")
         lines += [line for row in went.damage for line in str(row).splitlines()]
     return lines
+
+
+def _ordered(order: Order) -> str:
+    """An order in words."""
+    more = f" of {order.iterations}" if order.iterations else ""
+    changes = f" {', '.join(order.changes)}" if order.changes else ""
+    return f"{order.kind}{more}{changes}" + (f" ({order.reason})" if order.reason else "")
 
 
 def _returned(state: State, row: MethodVerdict) -> str:
@@ -183,7 +195,9 @@ def show_status(context: Context, root: Path) -> bool:
     with open_run(context, root, writing=False) as run:
         found = damage(run)
         waiting = "" if found else waits_for(run)
-        tell(context, root, Went(state=run.state(), waiting=waiting, damage=found))
+        orders = fresh_orders(run)
+        went = Went(state=run.state(), waiting=waiting, orders=orders, damage=found)
+        tell(context, root, went)
     return not found
 
 

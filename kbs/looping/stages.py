@@ -14,6 +14,7 @@ from kbs.looping.beginning import settings_of
 from kbs.looping.home import drive, open_run, stage_ends
 from kbs.looping.waiting import pending_propose
 from kbs.measuring.subject import read_text
+from kbs_backends.languages.user_code import require_python
 from kbs_engine.decoding import decode_json
 from kbs_engine.errors import UsageError
 from kbs_engine.loop.actions import Stage
@@ -85,12 +86,14 @@ def _show(context: Context, place: Path) -> None:
 
 def submit_files(
     context: Context, root: Path, files: Sequence[Path], methods: Sequence[str], note: str
-) -> int:
-    """Put candidates for the pending request into the journal; the version they are for.
+) -> tuple[int, int]:
+    """Put candidates for the pending request into the journal.
+
+    Gives the version they are for, and how many of before they take the place of.
 
     Raises:
         UsageError: The run waits for no kernel, or a method is not in the plan.
-        InputError: A file that cannot be read.
+        InputError: A file that cannot be read, or is no kernel of the run's language.
     """
     with open_run(context, root) as run:
         ask = pending_propose(run)
@@ -109,12 +112,23 @@ def submit_files(
             )
             for path in files
         ]
+        before = [
+            len(event.data["candidates"])
+            for event in run.journal.of_kind("submitted")
+            if event.data["ask_key"] == ask.key
+        ]
         run.journal.append("submitted", ask_key=ask.key, candidates=candidates)
-    return ask.file.next_version
+    return ask.file.next_version, before[-1] if before else 0
 
 
 def _candidate(path: Path, base: Path) -> str:
-    """The text of a submitted kernel; UsageError for one that could never become a version."""
+    """The text of a submitted kernel; an error for one that could never become a version."""
+    if path.suffix and path.suffix.casefold() != base.suffix.casefold():
+        raise UsageError(
+            f"is a {path.suffix} file; the kernels of this run are {base.suffix}",
+            where=str(path),
+            remedy=f"submit a {base.suffix} file, or begin another run in another language",
+        )
     text = read_text(path)
     if not text.strip():
         raise UsageError("holds no kernel", where=str(path), remedy="submit a file with source")
@@ -124,6 +138,8 @@ def _candidate(path: Path, base: Path) -> str:
             where=str(path),
             remedy=f"change a copy of {base} as request.json plans it, and submit that",
         )
+    if base.suffix == ".py":
+        require_python(text, path)
     return text
 
 

@@ -107,10 +107,10 @@ def _place(path: Path, problem: BaseException) -> str:
     return f"{path}:{lines[-1]}" if lines else str(path)
 
 
-def missing_function(text: str, name: str, path: Path) -> None:
-    """InputError when Python source does not define ``name`` at its top level."""
+def require_python(text: str, path: Path) -> ast.Module:
+    """The syntax tree of Python source; InputError with the line where it does not parse."""
     try:
-        tree = ast.parse(text)
+        return ast.parse(text.removeprefix("\ufeff"))
     except SyntaxError as problem:
         raise InputError(
             f"does not parse: {problem.msg}", where=f"{path}:{problem.lineno}",
@@ -119,8 +119,13 @@ def missing_function(text: str, name: str, path: Path) -> None:
     except (RecursionError, MemoryError, ValueError) as problem:
         raise InputError(
             f"does not parse: {problem or 'nested too deeply'}", where=str(path),
-            remedy="submit a file that Python can read",
+            remedy="give a file that Python can read",
         ) from problem  # fmt: skip
+
+
+def missing_function(text: str, name: str, path: Path) -> None:
+    """InputError when Python source does not define ``name`` at its top level."""
+    tree = require_python(text, path)
     defined = {
         target.id
         for node in tree.body
