@@ -11,10 +11,11 @@ import msgspec
 from kbs_backends.disasm import amdgcn_flows, opcode_histogram, sass_flows
 from kbs_backends.disasm.cfg import Flow
 from kbs_backends.languages import Built, Call, CompileCache, detect_language, language
+from kbs_backends.languages.base import Listings
 from kbs_backends.languages.isolated import compile_apart
 from kbs_backends.languages.machine_code import demangled, listings_of, not_compiled
 from kbs_backends.languages.sources import read_source
-from kbs_engine.errors import UsageError
+from kbs_engine.errors import InputError, UsageError
 from kbs_engine.facts import Chip
 from kbs_engine.occupancy import Launch, Occupancy, occupancy
 from kbs_engine.opcodes import FunctionListing
@@ -91,7 +92,7 @@ def assemble(
     """
     name = _language(question)
     built = _built(name, question, question.source, cache)
-    listing = listings_of(built, str(question.source))
+    listing = _listings(built, question.source)
     known = {arch for s in signatures.values() for claim in s.claims for arch in claim.arch}
     arch = signature_arch(question.arch, known)
     before = _before(name, question, cache)
@@ -122,7 +123,7 @@ def assemble(
 def disassembly(question: Question, cache: CompileCache) -> str:
     """The text of the disassembler, or of AMD's assembler."""
     built = _built(_language(question), question, question.source, cache)
-    return listings_of(built, str(question.source)).text
+    return _listings(built, question.source).text
 
 
 def signature_arch(arch: str, known: set[str]) -> str:
@@ -149,6 +150,19 @@ def _built(name: str, question: Question, source: Path, cache: CompileCache) -> 
     return built
 
 
+def _listings(built: Built, source: Path) -> Listings:
+    """The machine code; InputError where the file holds no kernel at all."""
+    listings = listings_of(built, str(source))
+    if not listings.disassembled.functions:
+        raise InputError(
+            "holds no kernel: nothing in it was compiled for the GPU",
+            where=str(source),
+            remedy="name a file with a __global__ function; a template is compiled only for "
+            "what launches it",
+        )
+    return listings
+
+
 def _before(name: str, question: Question, cache: CompileCache) -> Mapping[str, FunctionListing]:
     """Functions of the version before, by name; empty where none is given."""
     if question.before is None:
@@ -159,7 +173,7 @@ def _before(name: str, question: Question, cache: CompileCache) -> Mapping[str, 
             remedy="give the version before of the same kernel",
         )
     built = _built(name, question, question.before, cache)
-    listed = listings_of(built, str(question.before)).disassembled.functions
+    listed = _listings(built, question.before).disassembled.functions
     return {function.name: function for function in listed}
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from kbs.context import Context, pass_context
 from kbs.paths import PathType
+
+if TYPE_CHECKING:
+    from kbs_engine.experience import Replication
 
 
 @click.command("replicate", epilog="Example: kbs replicate run_20260131_120000.capsule.zip")
@@ -60,25 +64,32 @@ def command(
         )
     ids = () if dry_run else append(context.home, [found], origin=origin)
     if context.json:
-        context.print_json({**msgspec.to_builtins(found), "recorded": list(ids)})
+        shape = {**msgspec.to_builtins(found), "overlaps": overlaps(found), "recorded": list(ids)}
+        context.print_json(shape)
     else:
         click.echo(_told(found))
     if found.verdict != "replicated":
         click.get_current_context().exit(1)
 
 
-def _told(found: object) -> str:
+def _told(found: Replication) -> str:
     """One line: the ratio here beside the claim, or what failed."""
-    from kbs_engine.experience import Replication
-
-    if not isinstance(found, Replication):
-        raise TypeError(type(found).__name__)
     where = f"{found.chip} ({found.device})"
     claimed = found.claimed or (0.0, 0.0, 0.0)
     if found.ratio is None or found.low is None or found.high is None:
         return f"{found.verdict} on {where}: {found.reason}"
-    return (
+    told = (
         f"{found.verdict} on {where}: {found.ratio:.3f} times as fast as v0 "
         f"({found.low:.3f} to {found.high:.3f}); claimed {claimed[0]:.3f} "
         f"({claimed[1]:.3f} to {claimed[2]:.3f})"
     )
+    if overlaps(found) is False:
+        told += "; the intervals do not overlap: how much faster it is was not replicated"
+    return told
+
+
+def overlaps(found: Replication) -> bool | None:
+    """Whether the interval here and the claimed one share a ratio; None without either."""
+    if found.claimed is None or found.low is None or found.high is None:
+        return None
+    return found.low <= found.claimed[2] and found.claimed[1] <= found.high

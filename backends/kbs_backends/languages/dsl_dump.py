@@ -20,7 +20,7 @@ from kbs_backends.run_tool import run_tool
 from kbs_engine.errors import MeasurementError, UsageError
 from kbs_engine.results import Compiled, CompileMessage, KernelResources
 
-TIMEOUT_S = 600.0
+TIMEOUT_S = 180.0
 
 
 class Dump(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,7 @@ from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError, KbsError, MeasurementError, StoreError, UsageError
 from kbs_engine.results import Compiled
 
-TIMEOUT_S = 600.0
+TIMEOUT_S = 180.0
 _ERRORS: dict[str, type[KbsError]] = {
     kind.__name__: kind for kind in (InputError, MeasurementError, StoreError, UsageError)
 }

@@ -21,7 +21,12 @@ from kbs_backends.languages.machine_code import listings_of
 from kbs_backends.languages.placement import PretendChip, without_gpu
 from kbs_backends.languages.python_kernel import PythonKernel, call_setup
 from kbs_backends.languages.sources import read_source
-from kbs_backends.languages.triton_launches import Launched, launches_for, pinned_configuration
+from kbs_backends.languages.triton_launches import (
+    Launched,
+    launches_for,
+    no_target,
+    pinned_configuration,
+)
 from kbs_backends.languages.user_code import failures_by_line, import_file
 from kbs_engine.errors import InputError, MeasurementError, UsageError
 from kbs_engine.results import Compiled, CompileMessage, KernelResources
@@ -143,6 +148,12 @@ def _build(
     except CompilationError as problem:
         message = _message(problem, text)
         return Compiled(ok=False, arch=key.arch, compiler=key.compiler, messages=(message,)), {}
+    except InputError as problem:
+        from kbs_backends.languages.triton_targets import PASSES_FAILED, has_target
+
+        if PASSES_FAILED in problem.message and not has_target(key.arch):
+            raise no_target(key.arch) from problem
+        raise
     if not launched:
         raise InputError(
             "run_kernel launches no Triton kernel", where=str(source),

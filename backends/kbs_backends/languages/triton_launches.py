@@ -49,7 +49,12 @@ def target_of(arch: str) -> Any:
         return GPUTarget("cuda", int(cuda.group(1)), 32)
     if _AMD.match(arch):
         return GPUTarget("hip", arch, 32 if _WAVE_32.match(arch) else 64)
-    raise UsageError(
+    raise no_target(arch)
+
+
+def no_target(arch: str) -> UsageError:
+    """What is said of a target that Triton does not have."""
+    return UsageError(
         f"Triton does not compile for {arch}", remedy="give a target such as sm_90 or gfx942"
     )
 
