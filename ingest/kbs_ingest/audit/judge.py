@@ -55,6 +55,15 @@ class Judge:
 
     def judge(self, citation: Citation) -> Verdict:
         """Answer on one citation."""
+        if citation.strange:
+            return Verdict(
+                verdict="wrong_value",
+                detail=f"{citation.strange!r} is of another script; write it in ASCII",
+            )
+        return self._judge(citation)
+
+    def _judge(self, citation: Citation) -> Verdict:
+        """Answer on one citation in plain letters and digits."""
         if citation.not_found:
             return self._lacking(citation)
         page = self.knowledge.resolve(citation.path)

@@ -66,6 +66,8 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True):
     """What stands right behind number and unit, up to the citation."""
     after: str = ""
     """What the same statement says after its citation."""
+    strange: str = ""
+    """A digit or a letter of another script that looks like the ASCII one."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):

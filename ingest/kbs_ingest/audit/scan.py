@@ -15,10 +15,10 @@ from kbs_ingest.audit.values import NUMBER, UNIT, parse_quantity
 
 _ROOT = (
     r"(?:<gpu-wiki>|&lt;gpu-wiki&gt;|\[gpu-wiki\]"
-    r"|(?:(?P<before>[\w.~/-]{0,200})/)?(?<![\w-])gpu-wiki)"
+    r"|(?:(?P<before>[\w.~/-]{0,200})/)?(?:(?<![\w-])|(?<=<-)|(?<=<--))gpu-wiki)"
 )
 _CITE = re.compile(
-    rf"(?P<arrow>(?:<-{{1,4}}|←|⟵|&lt;-{{1,4}})\s{{0,8}})?[`\"'(*]{{0,4}}{_ROOT}(?P<gap>/|\s+(?=[\w.-]+/))"
+    rf"(?P<arrow>(?:<-{{1,4}}|←|⟵|&lt;-{{1,4}})\s{{0,8}})?[`\"'(*]{{0,4}}{_ROOT}(?P<gap>[/\\]|\s+(?=[\w.-]+/))"
     r"(?P<path>[^\s:|`\"'<>()\[\]{},;#§]+)"
     r"(?P<anchor>(?::|#)L?(?P<first>\d{1,9})(?!\d)(?:\s?[-–]\s?L?(?P<last>\d{1,9})(?!\d))?"
     r"|\s?[:#§]\s?[\"“']?(?P<section>[^\W\d_][^|`\"”'\n<>;]{0,80}))?"
@@ -36,6 +36,12 @@ _STOP = re.compile(r";|\.\s")
 _REACH = 1000
 """A label does not begin farther before its citation."""
 _SHOWN = 200
+_NEAR = 100
+_MIXED = re.compile(
+    r"[A-Za-z_]\w*[\u0370-\u03bb\u03bd-\u058f\uff21-\uff5a]\w*|"
+    r"[\u0400-\u058f\uff21-\uff5a]\w*[A-Za-z_]"
+)
+"""A word of Latin letters with Greek (but mu), Cyrillic or full-width ones among them."""
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,11 +131,19 @@ def _citation(piece: Piece, cite: re.Match[str], segment: str) -> Citation:
         anchor=Anchor(first=first, last=last, section=(cite["section"] or "").strip()),
         beside=f"{between} {after}".strip(),
         behind=behind,
+        strange=_strange(f"{segment[-_NEAR:]}{cite[0]}"),
         after=after,
         span=piece.raw_span(cite.start("first"), cite.end("first"))
         if first is not None and first == last
         else None,
     )
+
+
+def _strange(text: str) -> str:
+    """A digit or a letter that only looks like the ASCII one, or nothing."""
+    digit = next((char for char in text if char.isdecimal() and not char.isascii()), "")
+    mixed = _MIXED.search(text)
+    return digit or (mixed[0] if mixed else "")
 
 
 def _path(cite: re.Match[str]) -> str:
