@@ -71,7 +71,12 @@ def encoding_of(data: bytes) -> str:
 
 def as_utf8(data: bytes) -> bytes:
     """UTF-16 and UTF-32 as UTF-8; all else as it is, a BOM of UTF-8 included."""
-    return data if encoding_of(data).startswith("utf-8") else decode(data).encode()
+    return decode(data).encode() if is_wide(data) else data
+
+
+def is_wide(data: bytes) -> bool:
+    """Whether a log begins as UTF-16 or UTF-32: two bytes alone that look like a BOM are noise."""
+    return b"\0" in data[:400] and not encoding_of(data).startswith("utf-8")
 
 
 def split_lines(text: str) -> list[str]:

@@ -35,7 +35,7 @@ from kbs_ingest.experience.view import (
     targets_of,
     votes_of,
 )
-from kbs_ingest.readers.text import as_utf8, encoding_of
+from kbs_ingest.readers.text import as_utf8, is_wide
 from kbs_ingest.store.evidence_sql import COUNTS, HELD, NEAREST, TALLIES, TUNED
 from kbs_ingest.store.experience import StoredOutcome, read_marks
 
@@ -278,7 +278,7 @@ class Experience:
 
 def _in_utf8(file: BinaryIO) -> BinaryIO:
     """The file, or what it holds in UTF-8 where that is UTF-16: places are of that."""
-    if encoding_of(file.read(_HEAD)).startswith("utf-8"):
+    if not is_wide(file.read(_HEAD)):
         return file
     file.seek(0)
     return io.BytesIO(as_utf8(file.read()))
