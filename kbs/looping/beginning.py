@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -174,8 +175,23 @@ def settings_of(plain: Mapping[str, Any]) -> Settings:
         return msgspec.convert(msgspec.to_builtins(dict(plain)), Settings)
     except (msgspec.ValidationError, ValueError) as problem:
         raise UsageError(
-            f"settings make no sense: {problem}", remedy="see `kbs optimize --help`"
+            f"settings make no sense: {_in_words(str(problem), plain)}",
+            remedy="see `kbs optimize --help`",
         ) from problem
+
+
+_WRONG_KIND = re.compile(r"Expected `(?P<kind>[^`]+)`, got `[^`]+` - at `\$\.(?P<field>\w+)`")
+_KINDS = {"float": "a number", "int": "a whole number", "bool": "true or false", "str": "a text",
+          "array": "a list", "object": "an object of named values"}  # fmt: skip
+
+
+def _in_words(told: str, plain: Mapping[str, Any]) -> str:
+    """What a decoder says of a field of the wrong kind, for people; the rest as it is."""
+    wrong = _WRONG_KIND.fullmatch(told)
+    if wrong is None:
+        return told
+    kinds = " or ".join(_KINDS.get(one, one) for one in wrong["kind"].split(" | "))
+    return f"{wrong['field']} is {kinds}, not {plain.get(wrong['field'])!r}"
 
 
 def read_placeholder(text: str) -> Placeholder:

@@ -99,3 +99,23 @@ def test_a_target_that_the_compiler_does_not_know_is_named(kbs):
     ran = kbs("asm", KERNELS / "softmax/kernel_triton.py", *options)
     assert ran.code == 2
     assert "name a target that the compiler knows" in ran.err
+
+
+@needs_nvcc
+@pytest.mark.parametrize("head", ["", "template <class T> __global__ void f(T* x) { *x = 1; }\n"])
+def test_a_file_without_a_kernel_is_told_so(kbs, tmp_path, head):
+    source = tmp_path / "k.cu"
+    source.write_text(head + 'extern "C" void solve(float* x) { }\n')
+    for more in ((), ("--text",)):
+        ran = kbs("asm", source, "--arch", "sm_90a", *more, "--json")
+        assert ran.code == 2
+        assert "holds no kernel" in ran.error["message"]
+
+
+@pytest.mark.parametrize("arch", ["gfx000", "gfx906"])
+def test_an_amd_target_that_triton_does_not_have_is_named(kbs, arch):
+    options = ("--ref", KERNELS / "softmax/ref.py", "--M=4", "--N=64", "--arch", arch)
+    ran = kbs("asm", KERNELS / "softmax/kernel_triton.py", *options)
+    assert ran.code == 2
+    assert f"does not compile for {arch}" in ran.err
+    assert "fix the line" not in ran.err

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
 
 import pytest
 
-from kbs_engine.errors import UsageError
+from kbs_engine.errors import InputError, UsageError
 from tests.loop.cases import CASES, KERNELS
 from tests.loop.replaying import kbs, kbs_json
 
@@ -177,8 +178,44 @@ def test_a_kernel_that_could_never_be_a_version_is_not_taken(tmp_path):
         line for line in (run / "events.jsonl").read_text().splitlines()
         if json.loads(line)["kind"] == "submitted"
     ]  # fmt: skip
+    other, torn = tmp_path / "kernel.cu", tmp_path / "torn.py"
+    other.write_text("__global__ void f() {}\n")
+    torn.write_text("def (:\n")
+    with pytest.raises(UsageError, match=r"is a \.cu file"):
+        kbs(home, "loop", "submit", str(run), str(other))
+    with pytest.raises(InputError, match="does not parse") as torn_told:
+        kbs(home, "loop", "submit", str(run), str(torn))
+    assert torn_told.value.where == f"{torn}:1"
     good = KERNELS / "agent_host" / "submitted.py"
-    kbs(home, "loop", "submit", str(run), str(good))
+    assert "replaces" not in kbs(home, "loop", "submit", str(run), str(good))
+    assert "replaces 1 submitted before" in kbs(home, "loop", "submit", str(run), str(good))
+    assert kbs_json(home, "loop", "submit", str(run), str(good))["replaces"] == 1
+
+
+def test_a_pending_order_of_a_finished_run_is_told_by_status(ended, tmp_path):
+    _, run, _ = ended
+    copy, home = tmp_path / "a run", tmp_path / "home"
+    shutil.copytree(run, copy)
+    kbs(home, "loop", "restart", str(copy))
+    told = kbs(home, "loop", "status", str(copy))
+    assert "ordered and not followed yet: restart (masked" in told
+    assert kbs_json(home, "loop", "status", str(copy))["orders"][0]["kind"] == "restart"
+
+
+def test_commands_of_a_run_whose_path_has_a_blank_can_be_pasted(ended, tmp_path):
+    _, run, _ = ended
+    copy, home = tmp_path / "a run", tmp_path / "home"
+    shutil.copytree(run, copy)
+    told = kbs(home, "loop", "extend", str(copy), "-n", "1")
+    assert f"`kbs loop next '{copy}'`" in told
+    (copy / "v0" / "hypothesis.txt").unlink()
+    last = max(int(path.name[1:]) for path in copy.glob("v[0-9]*"))
+    told = kbs(home, "gate", str(copy / f"v{last}"), "--final", "--dry-run", code=1)
+    offered = re.findall(r"`(git -C .+? checkout -- v0/hypothesis\.txt)`", told)
+    assert offered
+    assert "the run has ended with this version" not in told
+    subprocess.run(offered[0], shell=True, check=True, capture_output=True)
+    assert (copy / "v0" / "hypothesis.txt").is_file()
 
 
 @pytest.mark.parametrize(
@@ -191,6 +228,8 @@ def test_a_kernel_that_could_never_be_a_version_is_not_taken(tmp_path):
         ("language=cuda-cpp", "language was found"),
         ("gpu=Another", "gpu was found"),
         ("rtol=-1", "rtol is no less than 0"),
+        ("noise=nan", "noise is a number, not 'nan'"),
+        ("branches=two", "branches is a whole number, not 'two'"),
     ],
 )
 def test_an_order_that_could_never_be_followed_is_not_taken(ended, change, words):
