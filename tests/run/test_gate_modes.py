@@ -136,6 +136,8 @@ def test_a_decision_before_its_evidence_is_out_of_order(build):
 def test_gpu_seconds_are_counted_from_the_journal(build):
     builder = build(gpu_seconds=0.6)
     builder.version(0)
+    assert reasons(check_version(builder.run, 0), "gpu_budget") == [], "v0 is spent in any case"
+    builder.run.journal.append("version_opened", version=1)
     found = reasons(check_version(builder.run, 0), "gpu_budget")
     assert found == ["0.7 s of GPU time were spent; the budget is 0.6 s"]
 

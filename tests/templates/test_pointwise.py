@@ -100,13 +100,21 @@ def all_cases():
     yield "turned", lambda x: x * 2 + 1, turned
 
 
+def exact(name, function, inputs):
+    """Torch's own fp32 gelu is off by up to 4e-6 on processors without AVX-512."""
+    if name != "gelu torch.float32":
+        return Task(function).eager(inputs)["out"]
+    wide = {one: value.double() for one, value in inputs.items()}
+    return Task(function).eager(wide)["out"].float()
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Every case written out and run once, in one interpreted process."""
     folder = tmp_path_factory.mktemp("pointwise")
     paths, wanted = {}, {}
     for name, function, inputs in all_cases():
-        wanted[name] = Task(function).eager(inputs)["out"]
+        wanted[name] = exact(name, function, inputs)
         made = pointwise_kernel(Task(function), inputs)
         assert isinstance(made, Pointwise), f"{name}: {made}"
         path = folder / f"{name}.py"

@@ -54,11 +54,6 @@ def failures_by_line(path: Path, what: str, *, remedy: str = "fix the line") -> 
             f"does not parse: {problem.msg}", where=f"{path}:{problem.lineno}",
             remedy="fix the line",
         ) from problem  # fmt: skip
-    except (RecursionError, MemoryError, ValueError) as problem:
-        raise InputError(
-            f"does not parse: {problem or 'nested too deeply'}", where=str(path),
-            remedy="submit a file that Python can read",
-        ) from problem  # fmt: skip
     except ModuleNotFoundError as problem:
         raise MeasurementError(
             f"needs the package {problem.name}, which is not installed",
