@@ -26,10 +26,11 @@ def command(context: Context, *, gpu: str | None, metric: str | None, everything
     A value that the wiki lacks is UNKNOWN (exit 0). A chip that it does not know is refused
     (exit 1); nothing is approximated.
     """
-    for name, text in (("GPU", gpu), ("METRIC", metric)):
-        if text is not None and not text.strip():
-            raise UsageError(f"{name} is empty: a variable that is not set?",
-                             remedy="leave it out, or name one of `kbs specs`")  # fmt: skip
+    if metric is not None and not metric.strip():
+        raise UsageError(
+            "METRIC is empty: a variable that is not set?",
+            remedy="leave it out for every spec of the GPU, or name one of them",
+        )
     store = context.store()
     if gpu is None:
         _list_chips(context, store.chips())

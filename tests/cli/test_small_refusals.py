@@ -18,7 +18,6 @@ ADD = ("experience", "add", "--method", "split_k", "--verdict", "ineffective", "
         (("query", "x", "--kind", "nonsense"), "is none of"),
         (("query", "x", "--arch", "sm_999"), "is none of"),
         (("specs", "h100_sxm", ""), "METRIC is empty"),
-        (("specs", " "), "GPU is empty"),
         ((*ADD, "--date", "0001-01-01"), "before 2000-01-01"),
         ((*ADD, "--dims", "M=-1"), "'M' is no size: -1"),
         ((*ADD, "--metrics-before", "dram_pct=nan"), "--metrics-before dram_pct is no number: nan"),
