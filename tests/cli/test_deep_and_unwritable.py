@@ -58,7 +58,9 @@ def test_json_nested_without_end_is_bad_json(tmp_path, home, made_run, deep, cas
         .replace("{run}", str(made_run))
         for word in READERS[case]
     ]
-    refused(home, words)
+    problem = refused(home, words)
+    assert "bug in kbs" not in str(problem)
+    assert problem.remedy
 
 
 @pytest.fixture

@@ -41,6 +41,15 @@ def compiled_once(tmp_path_factory):
         yield
 
 
+def begun(output, **options):
+    """A run of the naive softmax, one version long."""
+    return begin(
+        SOFTMAX / "kernel.cu",
+        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
+        RunOptions(output=output, iterations=1, timing=TimingSettings(trials=20), **options),
+    )
+
+
 class Speeds(StandIn):
     """v1 is fast; without coalescing as slow as v0, without shuffles a third slower."""
 
@@ -66,14 +75,7 @@ class LessKnown:
 
 
 def test_a_run_on_a_placeholder_passes_its_gate_and_is_marked(tmp_path, store):
-    run = begin(
-        SOFTMAX / "kernel.cu",
-        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
-        RunOptions(
-            output=tmp_path / "run", iterations=1, proposer="agent",
-            timing=TimingSettings(trials=20), placeholders=("memory_bandwidth=3 TB/s",),
-        ),
-    )  # fmt: skip
+    run = begun(tmp_path / "run", proposer="agent", placeholders=("memory_bandwidth=3 TB/s",))
     device = Speeds(run.blobs, REPORT)
     wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=LessKnown(store))
     with run:
@@ -129,12 +131,7 @@ NOT_BASIC = ("smsp__average_warp", "smsp__pcsamp", "l1tex__", "lts__", "smsp__sa
 
 
 def test_a_second_pass_asks_for_what_separates_the_leading_causes(tmp_path, store):
-    run = begin(
-        SOFTMAX / "kernel.cu",
-        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
-        RunOptions(output=tmp_path / "run", iterations=1, proposer="agent",
-                   timing=TimingSettings(trials=20)),
-    )  # fmt: skip
+    run = begun(tmp_path / "run", proposer="agent")
     device = Narrow(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"))
     wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=store)
     with run:
@@ -171,12 +168,7 @@ class Wide(Narrow):
 
 
 def test_a_first_pass_that_held_it_all_is_the_only_one(tmp_path, store):
-    run = begin(
-        SOFTMAX / "kernel.cu",
-        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
-        RunOptions(output=tmp_path / "run", iterations=1, proposer="agent",
-                   timing=TimingSettings(trials=20)),
-    )  # fmt: skip
+    run = begun(tmp_path / "run", proposer="agent")
     widest = widest_pass(store.rules(), store.metric_map("nvidia"), arch=90)
     device = Wide(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"), widest)
     wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=store)
@@ -192,12 +184,7 @@ def test_a_first_pass_that_held_it_all_is_the_only_one(tmp_path, store):
 
 
 def test_without_knowledge_nobody_reads_counters_and_none_are_asked_for(tmp_path):
-    run = begin(
-        SOFTMAX / "kernel.cu",
-        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
-        RunOptions(output=tmp_path / "run", iterations=1, knowledge=False, templates=False,
-                   timing=TimingSettings(trials=20)),
-    )  # fmt: skip
+    run = begun(tmp_path / "run", knowledge=False, templates=False)
     device = Narrow(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"))
     wiring = Wiring(home=tmp_path / "home", roots=wiki_roots(()), store=None)
     with run:
@@ -213,14 +200,7 @@ def test_without_knowledge_nobody_reads_counters_and_none_are_asked_for(tmp_path
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory, store):
     folder = tmp_path_factory.mktemp("counters")
-    run = begin(
-        SOFTMAX / "kernel.cu",
-        TaskOptions(reference=SOFTMAX / "ref.py", dims={"M": 4096, "N": 4096}, language="cuda-cpp"),
-        RunOptions(
-            output=folder / "run", iterations=1, branches=2, proposer="agent",
-            timing=TimingSettings(trials=20),
-        ),
-    )  # fmt: skip
+    run = begun(folder / "run", branches=2, proposer="agent")
     device = Speeds(run.blobs, REPORT)
     wiring = Wiring(home=folder / "home", roots=wiki_roots(()), store=store)
     with run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -12,6 +11,7 @@ from kbs_engine.gate.refusal import Inspectors, Refusal, Rule
 from kbs_engine.gate.registry import RULES
 from kbs_engine.run.folder import RunFolder
 from kbs_engine.run.memories import Memory
+from kbs_engine.shell import shell
 
 
 def check_version(
@@ -109,8 +109,8 @@ def _gone(context: GateContext) -> Refusal:
         "artifacts",
         place,
         "is gone, and with it the proof of every version after it",
-        f"restore it (`git -C {shlex.quote(str(context.run.root))} checkout -- "
-        f"{context.run.relative(place)}`)",
+        f"restore it (`git -C {shell(context.run.root)} checkout -- "
+        f"{shell(context.run.relative(place))}`)",
     )
 
 

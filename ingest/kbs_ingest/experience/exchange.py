@@ -62,8 +62,9 @@ def sync(home: Path, target: str) -> SyncReport:
 
     Args:
         home: the home folder.
-        target: a folder, another home, or the URL of one in an object store (``s3://bucket/path``, ``gs://``,
-            ``abfs://``; ``?endpoint_override=HOST&scheme=http`` names another S3 server).
+        target: a folder, another home, or the URL of one in an object store
+            (``s3://bucket/path``, ``gs://``, ``abfs://``; ``?endpoint_override=HOST&scheme=http``
+            names another S3 server).
 
     Raises:
         InputError: The target is not there or cannot be read.

@@ -75,7 +75,7 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
     data = read_bytes(source.path)
     parsed = Parsed(source)
     names: dict[str, str] = {}
-    array_ = is_array(data)
+    one_line = is_array(data)  # or several: the line does not tell the entry
     for number, found in enumerate(_entries(data, source.label, origin), 1):
         if isinstance(found, BadLine):
             parsed.rejected.append(found)
@@ -90,7 +90,7 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
         parsed.starts.append(found.start)
         parsed.lengths.append(found.length)
         parsed.origins.append(names.setdefault(whose, whose))
-        _judge(parsed, found, lore, f"entry {number}: " if array_ else "")
+        _judge(parsed, found, lore, f"entry {number}: " if one_line else "")
     if not parsed.origins and not parsed.rejected and not data.isspace() and data:
         parsed.rejected.append(BadLine(file=source.label, line=1, reason=_NO_LOG))
     return parsed

@@ -73,14 +73,9 @@ def ingest(
         earlier = current if found is not None else None
         with _all_or_nothing(folder):
             built = build(
-                folder,
-                files,
-                place.experience,
-                segments,
-                Embedder(model),
-                earlier=earlier,
-                progress=progress,
-            )
+                folder, files, place.experience, segments, Embedder(model),
+                earlier=earlier, progress=progress,
+            )  # fmt: skip
             number = int(folder.name.rpartition("-")[2])
             manifest = msgspec.structs.replace(
                 wanted,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.shell import shell
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -18,7 +19,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
             "gpu_budget",
             context.run.paths.journal,
             f"{spent:.1f} s of GPU time were spent; the budget is {allowed:g} s",
-            f"allow more: `kbs loop set {context.run.root} "
+            f"allow more: `kbs loop set {shell(context.run.root)} "
             f"--set gpu_seconds={math.ceil(2 * spent)}`",
         )
 

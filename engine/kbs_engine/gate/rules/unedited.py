@@ -9,6 +9,7 @@ from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.reports.registry import RUN_REPORTS
 from kbs_engine.run.files import read_bytes, sha256_of
+from kbs_engine.shell import shell
 
 BY_HAND = frozenset({"hypothesis.txt", "plan.md", "kbs_evidence.md", "analysis.md", "stderr.txt"})
 """Notes may be written and edited by hand; what they claim is checked by other rules."""
@@ -34,8 +35,8 @@ def check(context: GateContext) -> Iterator[Refusal]:
                 "unedited",
                 path,
                 "was changed after it was written: its hash is not the one in the journal",
-                f"restore it (`git -C {context.run.root} checkout -- "
-                f"{context.run.relative(path)}`), or measure the version again",
+                f"restore it (`git -C {shell(context.run.root)} checkout -- "
+                f"{shell(context.run.relative(path))}`), or measure the version again",
             )
     yield from _missing(context)
 
@@ -51,7 +52,8 @@ def _missing(context: GateContext) -> Iterator[Refusal]:
                 "unedited",
                 name,
                 "was written in this run and is gone",
-                f"restore it (`git -C {context.run.root} checkout -- {name}`), or write it again",
+                f"restore it (`git -C {shell(context.run.root)} checkout -- {shell(name)}`), "
+                "or write it again",
             )
 
 
