@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 Outputs = dict[str, "torch.Tensor"]
 REMEMBERED = 4
 """Earlier outputs of a worker that a wrong one is compared with."""
+_CHANCE = 6
+"""Standard deviations that chance does not reach."""
 
 _FAULTS = {
     "shape": "wrong_shape", "stride": "wrong_stride", "dtype": "wrong_dtype",
@@ -77,10 +80,18 @@ def _code(
 
 def _kept(output: torch.Tensor, poison: torch.Tensor) -> bool:
     """Whether so many elements still hold the poison that chance does not explain it."""
+    import torch
+
+    if output.is_complex():
+        output, poison = torch.view_as_real(output), torch.view_as_real(poison)
     if output.numel() == 0 or output.element_size() == 1:
         return False  # one byte meets its poison by chance too often
-    kept = int((bits(output) == bits(poison)).sum())
-    return kept > max(1, output.numel() // 1000)
+    found, before = bits(output), bits(poison)
+    kept, turned = int((found == before).sum()), 0
+    if output.is_floating_point():  # what overflows has the poison's sign as often as the other
+        turned = int((found == before ^ torch.iinfo(before.dtype).min).sum())
+    by_chance = turned + _CHANCE * math.sqrt(turned)
+    return kept > max(1, output.numel() // 1000, by_chance)
 
 
 def _detail(found: Difference, values: Values) -> str:

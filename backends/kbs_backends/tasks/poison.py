@@ -8,27 +8,68 @@ from typing import Any, Final
 
 _LARGE = 0.5
 _WORD_BYTES = 8
+_BITS_PER_BYTE = 8
 _LEAST_WORD = -(1 << 63)
+_FEW = 64
+"""Elements too few for the signs of infinities to tell those of the poison from computed ones."""
 
 
 def _nan(value: Any, generator: Any) -> None:
-    del generator
-    value.fill_(float("nan") if _inexact(value) else _largest(value))
+    """NaN whose payload and sign are drawn: those that a kernel computes have others."""
+    if not _inexact(value):
+        value.fill_(_largest(value))
+    elif value.element_size() == 1:
+        value.fill_(float("nan"))
+    else:
+        _fill(value, generator, float("nan"), drawn_bits=-1)
 
 
 def _infinity(value: Any, generator: Any) -> None:
-    import torch
+    """Infinities of either sign."""
+    if not _inexact(value) or value.numel() < _FEW:
+        _large(value, generator)
+    else:
+        _signed(value, generator, float("inf"))
 
-    del generator
-    if _inexact(value):  # copied: fp8 without infinities takes its largest value or NaN
-        value.copy_(torch.full((), float("inf"), device=value.device))  # there: 50 ms from the host
+
+def _large(value: Any, generator: Any) -> None:
+    if _inexact(value):
+        _signed(value, generator, _largest(value) * _LARGE)
     else:
         value.fill_(_largest(value))
 
 
-def _large(value: Any, generator: Any) -> None:
-    del generator
-    value.fill_(_largest(value) * _LARGE if _inexact(value) else _largest(value))
+def _signed(value: Any, generator: Any, size: float) -> None:
+    """``size`` or its negative, drawn for each element."""
+    import torch
+
+    if value.element_size() == 1:  # copied: fp8 without infinities takes its largest value or
+        value.copy_(torch.full((), size, device=value.device))  # NaN there: 50 ms from the host
+        return
+    part = _part(value)
+    _fill(value, generator, size, drawn_bits=-1 << (_BITS_PER_BYTE * part.itemsize - 1))
+
+
+def _fill(value: Any, generator: Any, base: float, *, drawn_bits: int) -> None:
+    """``base`` in every part of every element, and random ones beside it among ``drawn_bits``."""
+    import torch
+
+    part = _part(value)
+    whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}[part.itemsize]
+    parts = value.numel() * value.element_size() // part.itemsize
+    drawn = _words(parts * part.itemsize, value.device, generator).view(whole)[:parts]
+    drawn &= drawn_bits
+    drawn |= torch.full((), base, dtype=part).view(whole).item()
+    value.copy_(drawn.view(value.dtype).reshape(value.shape))
+
+
+def _part(value: Any) -> Any:
+    """The dtype of the real parts: a complex number has two."""
+    import torch
+
+    if not value.is_complex():
+        return value.dtype
+    return torch.empty(0, dtype=value.dtype).real.dtype
 
 
 def _random(value: Any, generator: Any) -> None:
@@ -48,11 +89,18 @@ def _bits(value: Any, generator: Any) -> None:
         drawn = torch.randint(0, 2, value.shape, generator=generator, device=value.device)
         value.copy_(drawn)
         return
-    words = -(-value.numel() * value.element_size() // _WORD_BYTES)
-    drawn = torch.empty(words, dtype=torch.int64, device=value.device)
-    drawn.random_(_LEAST_WORD, None, generator=generator)  # whole words: bytes one by one are slow
+    drawn = _words(value.numel() * value.element_size(), value.device, generator)
     elements = drawn.view(value.dtype)[: value.numel()]
     value.copy_(elements.reshape(value.shape))
+
+
+def _words(size_bytes: int, device: Any, generator: Any) -> Any:
+    """At least ``size_bytes`` random bytes, as int64: bytes one by one are slow."""
+    import torch
+
+    drawn = torch.empty(-(-size_bytes // _WORD_BYTES), dtype=torch.int64, device=device)
+    drawn.random_(_LEAST_WORD, None, generator=generator)
+    return drawn
 
 
 _PATTERNS: Final[dict[str, Callable[[Any, Any], None]]] = {
