@@ -7,7 +7,6 @@ can be replayed where there is none.
 from __future__ import annotations
 
 import hashlib
-import math
 from typing import Any, Final, Literal
 
 import msgspec
@@ -61,6 +60,10 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 LEAST_SAMPLES: Final = 3
 """Calls that must remain of an arm in each process: fewer say nothing about two clocks."""
+MOST_TRIALS: Final = 1_000_000
+MOST_CHECK_ROUNDS: Final = 10_000
+MOST_PROCESS_PAIRS: Final = 20
+"""More than these are a slip of the keyboard: nobody waits for them."""
 
 
 class TimingSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,8 +87,10 @@ class TimingSettings(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError(msg)
         for name in ("discard_first", "warmup_calls", "prewarm_calls", "warmup_ms"):
             value = getattr(self, name)
-            if not 0 <= value < math.inf:
-                raise ValueError(f"{name} is at least 0, got {value}")
+            if not 0 <= value <= MOST_TRIALS:
+                raise ValueError(f"{name} is 0 to {MOST_TRIALS}, got {value}")
+        if self.trials > MOST_TRIALS:
+            raise ValueError(f"trials is at most {MOST_TRIALS}, got {self.trials}")
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True, tag_field="job"):

@@ -12,8 +12,6 @@ from kbs.measuring.dims import FREE_DIMS
 from kbs.measuring.options import (
     FILE,
     FOLDER,
-    MOST_PAIRS,
-    MOST_TRIALS,
     device_options,
     take_device,
     take_task,
@@ -21,6 +19,7 @@ from kbs.measuring.options import (
 )
 from kbs.subjects import FiniteRange
 from kbs_engine.errors import UsageError
+from kbs_engine.jobs import MOST_PROCESS_PAIRS, MOST_TRIALS
 
 if TYPE_CHECKING:
     from kbs.measuring.benching import Benched
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 @click.option("--discard-first", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option("--prewarm-calls", type=click.IntRange(min=0), default=1, show_default=True)
 @click.option(
-    "--process-pairs", type=click.IntRange(1, MOST_PAIRS), default=3, show_default=True,
+    "--process-pairs", type=click.IntRange(1, MOST_PROCESS_PAIRS), default=3, show_default=True,
     help="Times that all processes are started anew.",
 )  # fmt: skip
 @click.option("--noise", type=FiniteRange(), default=0.02, show_default=True,

@@ -11,12 +11,12 @@ from kbs.context import Context, pass_context
 from kbs.measuring.dims import FREE_DIMS
 from kbs.measuring.options import (
     FILE,
-    MOST_ROUNDS,
     device_options,
     take_device,
     take_task,
     task_options,
 )
+from kbs_engine.jobs import MOST_CHECK_ROUNDS
 
 
 @click.command(
@@ -28,7 +28,7 @@ from kbs.measuring.options import (
 @task_options
 @device_options
 @click.option(
-    "--rounds", type=click.IntRange(1, MOST_ROUNDS), default=10, show_default=True,
+    "--rounds", type=click.IntRange(1, MOST_CHECK_ROUNDS), default=10, show_default=True,
     help="Rounds, each with secret inputs of its own.",
 )  # fmt: skip
 @pass_context

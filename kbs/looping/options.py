@@ -10,9 +10,11 @@ import click
 
 from kbs.context import Context
 from kbs.looping.beginning import RunOptions
-from kbs.measuring.options import MOST_PAIRS, MOST_ROUNDS, MOST_TRIALS, timing_settings
+from kbs.measuring.options import timing_settings
 from kbs.paths import PathType
 from kbs.subjects import FiniteRange
+from kbs_engine.jobs import MOST_TRIALS
+from kbs_engine.run.settings import LIMITS
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ON_OFF = click.Choice(["on", "off"])
@@ -26,15 +28,19 @@ def run_options(function: F) -> F:
     return wrapped  # type: ignore[no-any-return]  # click's decorators keep the function
 
 
+def _count(setting: str) -> click.IntRange:
+    return click.IntRange(*LIMITS[setting])
+
+
 def _search() -> tuple[Any, ...]:
     return (
         click.option("-n", "--iterations", type=click.IntRange(0, 1000), default=3,
                      show_default=True, help="Versions to try after v0."),
-        click.option("--branches", type=click.IntRange(1, 64), default=4, show_default=True,
+        click.option("--branches", type=_count("branches"), default=4, show_default=True,
                      help="Variants raced per version."),
-        click.option("--slots", type=click.IntRange(1, 6), default=3, show_default=True,
+        click.option("--slots", type=_count("slots"), default=3, show_default=True,
                      help="Methods per version; 1 is strict one-change mode."),
-        click.option("--retries", type=click.IntRange(0, 20), default=3, show_default=True,
+        click.option("--retries", type=_count("retries"), default=3, show_default=True,
                      help="Further tries at a version whose branches are all wrong."),
         click.option("--attribution", type=click.Choice(["loo", "factorial"]), default="loo",
                      show_default=True, help="Leave one out (a factorial where that cannot tell), "
@@ -62,7 +68,7 @@ def _measuring() -> tuple[Any, ...]:
                      help="Hardware counters; off is the counter-free mode."),
         click.option("--noise-threshold-pct", "noise_pct", type=FiniteRange(), default=2.0,
                      show_default=True, help="Effects within this are not told apart."),
-        click.option("--ncu-num", type=click.IntRange(1, 50), default=5, show_default=True,
+        click.option("--ncu-num", type=_count("ncu_num"), default=5, show_default=True,
                      help="Metrics kept per axis."),
         click.option("--warmup", type=click.IntRange(0), default=5, show_default=True,
                      help="Untimed calls before timing."),
@@ -71,9 +77,9 @@ def _measuring() -> tuple[Any, ...]:
         click.option("--timing-method", type=click.Choice(["cuda_event", "host_time"]),
                      default="cuda_event", show_default=True,
                      help="A host has its own clock, whatever is said here."),
-        click.option("--rounds", "check_rounds", type=click.IntRange(1, MOST_ROUNDS), default=10,
+        click.option("--rounds", "check_rounds", type=_count("check_rounds"), default=10,
                      show_default=True, help="Rounds of every correctness check."),
-        click.option("--process-pairs", type=click.IntRange(1, MOST_PAIRS), default=3,
+        click.option("--process-pairs", type=_count("process_pairs"), default=3,
                      show_default=True, help="Fresh processes behind every claim."),
         click.option("--proof", type=click.Choice(["together", "apart"]), default="together",
                      show_default=True, help="Together: one timing proves the champion and "

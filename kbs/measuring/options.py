@@ -19,10 +19,6 @@ from kbs_engine.vocabulary import DTYPES
 F = TypeVar("F", bound=Callable[..., Any])
 FILE = PathType(exists=True, dir_okay=False)
 FOLDER = PathType(file_okay=False)
-MOST_TRIALS = 1_000_000
-MOST_ROUNDS = 10_000
-MOST_PAIRS = 20
-"""More than these are a slip of the keyboard: nobody waits for them."""
 
 
 class LanguageOrAuto(LanguageType):

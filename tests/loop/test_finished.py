@@ -229,6 +229,13 @@ def test_commands_of_a_run_whose_path_has_a_blank_can_be_pasted(ended, tmp_path)
         ("gpu=Another", "gpu was found"),
         ("rtol=-1", "rtol is no less than 0"),
         ("noise=nan", "noise is a number, not 'nan'"),
+        ("noise=1", "noise is a share"),
+        ("branches=65", "branches is 1 to 64"),
+        ("slots=0", "slots is 1 to 6"),
+        ("process_pairs=1000", "process_pairs is 1 to 20"),
+        ("timing.trials=99999999", "trials is at most 1000000"),
+        ("timing.method=do_bench", "no run is timed by it"),
+        ("gpu_seconds=-1", "gpu_seconds is a time above 0"),
         ("branches=two", "branches is a whole number, not 'two'"),
     ],
 )

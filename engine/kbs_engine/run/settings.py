@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import math
+from typing import Any, Final, Literal
 
 import msgspec
 
-from kbs_engine.jobs import BaselineName, TimingSettings
+from kbs_engine.jobs import (
+    MOST_CHECK_ROUNDS,
+    MOST_PROCESS_PAIRS,
+    BaselineName,
+    TimingSettings,
+)
 from kbs_engine.vocabulary import Dtype, Family, Language
 
 AttributionMode = Literal["loo", "factorial"]
@@ -64,6 +70,14 @@ class IsaTarget(msgspec.Struct, frozen=True, kw_only=True):
     """``opcode LDG.E.128``, ``registers per thread``, ``spill bytes``."""
     target: str
     because: str = ""
+
+
+LIMITS: Final[dict[str, tuple[int, int]]] = {
+    "iterations": (0, 1_000_000), "branches": (1, 64), "slots": (1, 6), "axis_cap": (1, 6),
+    "retries": (0, 20), "check_rounds": (1, MOST_CHECK_ROUNDS),
+    "process_pairs": (1, MOST_PROCESS_PAIRS), "ncu_num": (1, 50),
+}  # fmt: skip
+"""Least and most of the settings that are counts; orders add to the iterations of a beginning."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,11 +146,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         for name in ("atol", "rtol"):
             if (getattr(self, name) or 0.0) < 0.0:
                 raise ValueError(f"{name} is no less than 0, got {getattr(self, name)}")
-        least = {"iterations": 0, "branches": 1, "slots": 1, "retries": 0, "check_rounds": 1,
-                 "axis_cap": 1, "process_pairs": 1, "ncu_num": 1}  # fmt: skip
-        for name, low in least.items():
-            if getattr(self, name) < low:
-                raise ValueError(f"{name} is at least {low}, got {getattr(self, name)}")
+        for name, (low, high) in LIMITS.items():
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name} is {low} to {high}, got {getattr(self, name)}")
+        for name in ("proposer_timeout_s", "gpu_seconds"):
+            seconds = getattr(self, name)
+            if seconds is not None and not 0.0 < seconds < math.inf:
+                raise ValueError(f"{name} is a time above 0, got {seconds}")
+        if self.timing.method == "do_bench":
+            raise ValueError("timing.method do_bench is for `kbs bench`, no run is timed by it")
 
     @property
     def one_change(self) -> bool:
