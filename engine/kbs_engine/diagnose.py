@@ -87,7 +87,7 @@ def diagnose(
                 *subject.profile.flags,
                 *roofline.flags,
                 *_name_flags(subject.profile),
-                *_chip_flags(subject, chip, knowledge),
+                *chip_flags(subject, chip, knowledge),
             ),
             language=subject.language,
             family=subject.work.kernel if subject.work else None,
@@ -135,7 +135,10 @@ def _with_dram_share(subject: Subject, chip: Chip | None) -> Subject:
 def resolve_chip(
     subject: Subject, knowledge: Knowledge, chips: dict[str, Chip | None]
 ) -> Chip | None:
-    """The chip by the user's word, else by the report's; only the user's word may refuse."""
+    """The chip by the user's word, else by the report's; only the user's word may refuse.
+
+    A report whose device name and compute capability contradict each other names no chip.
+    """
     if subject.chip is not None:
         return subject.chip
     if subject.chip_name is not None:
@@ -148,10 +151,11 @@ def resolve_chip(
             chips[name] = knowledge.chip(name)
         except RefusedError:
             chips[name] = None
-    return chips[name]
+    chip = chips[name]
+    return None if chip is not None and _another_arch(chip, subject.profile) else chip
 
 
-def _chip_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tuple[str, ...]:
+def chip_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tuple[str, ...]:
     """A device name that nobody knows, or one that the user overrode."""
     reported = subject.profile.chip
     if reported is None:
@@ -162,9 +166,26 @@ def _chip_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tu
         if chip is not None:
             return (f"the report names {reported!r}, which the wiki does not know",)
         return (f"{refused.message}; --chip names one",)
-    if chip is not None and known.id != chip.id:
-        return (f"--chip {chip.id} overrides {known.id}, which the report names",)
-    return ()
+    if chip is None:
+        told = _contradiction(known, subject.profile)
+        return (f"the report names {known.id}, but {told}; --chip names one",)
+    flags = []
+    if known.id != chip.id:
+        flags.append(f"--chip {chip.id} overrides {known.id}, which the report names")
+    if _another_arch(chip, subject.profile):
+        flags.append(f"--chip {chip.id}: {_contradiction(chip, subject.profile)}")
+    return tuple(flags)
+
+
+def _another_arch(chip: Chip, profile: Profile) -> bool:
+    """Whether the launch ran on another compute capability than the chip's."""
+    stated = (profile.compute_capability or "").replace(".", "")
+    own = re.fullmatch(r"sm_(\d+)[a-z]?", chip.arch)
+    return bool(stated and (own is None or own[1] != stated))
+
+
+def _contradiction(chip: Chip, profile: Profile) -> str:
+    return f"its compute capability is {profile.compute_capability}, that chip is {chip.arch}"
 
 
 def _name_flags(profile: Profile) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def _static(
 def _of_report(
     context: Context, report: Path, selection: Selection
 ) -> list[tuple[ChartLaunch, Roofline]]:
-    from kbs_engine.diagnose import resolve_chip
+    from kbs_engine.diagnose import chip_flags, resolve_chip
 
     store = context.store()
     found = []
@@ -114,6 +114,8 @@ def _of_report(
         chip = resolve_chip(subject, store, {})
         profile = subject.profile
         line = build_roofline(profile.metrics, chip=chip, work=subject.work)
+        flags = (*line.flags, *chip_flags(subject, chip, store))
+        line = msgspec.structs.replace(line, flags=flags)
         drawn = ChartLaunch(
             launch=profile.launch,
             name=profile.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from kbs_engine.errors import ReportError
@@ -33,8 +34,11 @@ def read(tables: list[Table], path: Path, metric_map: MetricMap) -> Report:
     launches = []
     for table in tables:
         units, rows = _split_units(table)
+        twice = [name for name, count in Counter(table.header).items() if name and count > 1]
         for line, fields in rows:
             _whole_row(table, line, fields, path)
+            for name in twice:
+                _same_cells(table, name, fields, f"{path}:{line}")
             cells = dict(zip(table.header, fields, strict=False))
             launches.append(_launch(cells, units, wanted, style, f"{path}:{line}"))
     if not launches:
@@ -55,6 +59,17 @@ def _whole_row(table: Table, line: int, fields: list[str], path: Path) -> None:
             f"the row has {len(fields)} fields, its header {len(table.header)}",
             where=f"{path}:{line}",
             remedy="the file is cut off or edited; export it again with --page raw --csv",
+        )
+
+
+def _same_cells(table: Table, name: str, fields: list[str], where: str) -> None:
+    """Columns of one name must agree: nobody knows which of two values was measured."""
+    values = {cell for column, cell in zip(table.header, fields, strict=True) if column == name}
+    if len(values) > 1:
+        raise ReportError(
+            f"{name} has {len(values)} columns, which differ: {', '.join(sorted(values))}",
+            where=where,
+            remedy="the file was edited or joined; export it again with --page raw --csv",
         )
 
 

@@ -37,6 +37,9 @@ _FINDING: Final = re.compile(r"\s{2,5}(?P<kind>INF|WRN|OPT|ERR|OK)\s{2,}(?P<text
 _MORE: Final = re.compile(r"\s{7,}(?P<text>\S.*)")
 _SPEEDUP: Final = re.compile(r"Est\. (?P<local>Local )?Speedup: (?P<value>[\d.,]+)%\s*(?P<rest>.*)")
 _COLUMNS: Final = 3
+_RULERS: Final = 3
+"""Lines of dashes of a table: above its header, below it, and at its end."""
+CUT: Final = "the text ends in the middle of a table or of a line: it may be cut off here"
 
 
 class _Cell(NamedTuple):
@@ -62,6 +65,8 @@ def read(text: str, path: Path, metric_map: MetricMap) -> Report:
     for number, line in enumerate(split_lines(text), 1):
         scan.line(number, line.rstrip())
     scan.finish()
+    if scan.launches and (scan.in_table or not text.endswith(("\n", "\r"))):
+        scan.launches[-1].flags.append(CUT)
     style = decide(((cell.value, cell.name in WHOLE) for cell in scan.cells), path)
     _fill(scan, style, Labels(metric_map), path)
     measured = {cell.launch for cell in scan.cells}
@@ -108,6 +113,7 @@ class _Scan:
         self.cells: list[_Cell] = []
         self.section = ""
         self.spans: list[tuple[int, int]] = []
+        self.rulers = 0
         self.finding: tuple[str, list[str]] | None = None
 
     def line(self, number: int, line: str) -> None:
@@ -123,8 +129,14 @@ class _Scan:
             self._kernel(kernel)
         elif _RULE_LINE.fullmatch(line):
             self.spans = [match.span() for match in re.finditer("-+", line)]
+            self.rulers += 1
         elif self.launches:
             self._content(number, line)
+
+    @property
+    def in_table(self) -> bool:
+        """Whether the table that was begun last has not come to its end."""
+        return self.rulers % _RULERS > 0
 
     def finish(self) -> None:
         """Close the finding that is being read."""
@@ -144,13 +156,13 @@ class _Scan:
         if match["count"]:
             launch.flags.append(f"a summary: averages over {match['count']} launches")
         self.launches.append(launch)
-        self.section, self.spans = "", []
+        self.section, self.spans, self.rulers = "", [], 0
 
     def _content(self, number: int, line: str) -> None:
         section = _SECTION.fullmatch(line)
         finding = _FINDING.fullmatch(line)
         if section:
-            self.section, self.spans = section_id(section["name"]), []
+            self.section, self.spans, self.rulers = section_id(section["name"]), [], 0
             self.launches[-1].sections.append(self.section)
         elif finding:
             self.finding = (finding["kind"], [finding["text"]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kbs_ingest.readers.ncu_text import CUT
 from tests.ingest.readers import layouts as L  # noqa: N812
 
 
@@ -267,3 +268,25 @@ def test_a_duration_that_is_not_positive_is_not_measured(one, cell):
     assert "duration_ns" not in profile.metrics
     assert profile.time_ns is None
     assert any("no duration" in flag for flag in profile.flags)
+
+
+def test_a_column_that_stands_twice_with_one_value_is_no_doubt(one):
+    profile = one(L.raw([("dram__bytes_read.sum", "byte")] * 2, ["67", "67"]))
+    assert profile.metrics["dram_read_bytes"] == 67
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.6, 0.8, 0.95])
+def test_a_text_that_ends_in_a_table_or_a_line_is_doubted(shipped, read_text, share):
+    text = shipped("details.txt").read_text()
+    cut = read_text(text[: int(len(text) * share)]).profiles
+    assert all(one.flags == () for one in cut[:-1])
+    assert cut[-1].flags == (CUT,)
+
+
+def test_a_text_that_ends_after_a_table_is_not(shipped, read_text):
+    text = shipped("details.txt").read_text()
+    parts = text.split("    Section: ")
+    for count in (3, 6, 9):
+        assert all(
+            one.flags == () for one in read_text("    Section: ".join(parts[:count])).profiles
+        )

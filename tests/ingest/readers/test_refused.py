@@ -67,6 +67,11 @@ CASES = {
     ),
     "cut in a quote": (RAW[:-4], "cut off", "again"),
     "cut between fields": (RAW.rsplit(',"', 1)[0] + "\n", "fields", "again"),
+    "a column twice": (
+        L.raw([("dram__bytes_read.sum", "byte")] * 2, ["67.12", "68"]),
+        "dram__bytes_read.sum has 2 columns, which differ: 67.12, 68",
+        "again",
+    ),
     "row too long": (RAW.rstrip() + ',"1","2"\n', "fields", "again"),
     "details cut": (L.DETAILS_2020.rsplit(',"', 2)[0] + "\n", "fields", "again"),
     "damaged number": (RAW.replace("67.12", "67.1.2"), "dram__bytes_read.sum", "LC_ALL=C"),
