@@ -1,3 +1,5 @@
 """kbs: evidence-based optimization of GPU kernels, at a terminal."""
 
-__version__ = "0.1.0"
+from kbs_engine import __version__
+
+__all__ = ["__version__"]

@@ -29,6 +29,7 @@ def command(context: Context, *, run: Path, output: Path | None) -> None:
     from kbs_engine.durable import write_whole
     from kbs_engine.experience.capsule import pack
     from kbs_engine.experience.packing import capsule_of_run
+    from kbs_engine.gate import unchecked
     from kbs_engine.run import RunFolder
     from kbs_ingest.experience.query import outcomes_of_run
 
@@ -36,14 +37,19 @@ def command(context: Context, *, run: Path, output: Path | None) -> None:
         state = folder.state()
         targets = outcomes_of_run(context.home, lore_of(context), state.run_id)
         manifest, files = capsule_of_run(folder, targets=targets, kbs_version=__version__)
+        unsure = unchecked(folder)
     path = output or run.resolve().with_name(f"{run.resolve().name}.capsule.zip")
     write_whole(path, pack(manifest, files))
     if context.json:
         claim = {"ratio": manifest.claim.ratio, "low": manifest.claim.low,
                  "high": manifest.claim.high}  # fmt: skip
-        context.print_json({"capsule": str(path), "claim": claim, "files": manifest.files,
-                            "targets": list(manifest.targets)})  # fmt: skip
+        context.print_json(
+            {"capsule": str(path), "claim": claim, "files": manifest.files,
+             "targets": list(manifest.targets), "unchecked": list(unsure)}
+        )  # fmt: skip
     elif context.verbosity >= 0:
+        for told in unsure:
+            click.echo(told, err=True)
         claimed = manifest.claim
         click.echo(
             f"{path}: v{manifest.version} against v0, {claimed.ratio:.3f} times as fast "

@@ -24,7 +24,7 @@ def command(context: Context, *, version: Path, final: bool, dry_run: bool) -> N
     Exit 0 passed, 1 refused, 2 wrong usage.
     """
     from kbs.inspecting import gate_inspectors
-    from kbs_engine.gate import RULES, check_version, parse_version, pass_version
+    from kbs_engine.gate import RULES, check_version, parse_version, pass_version, unchecked
     from kbs_engine.run import RunFolder
 
     version = version.resolve()
@@ -32,8 +32,9 @@ def command(context: Context, *, version: Path, final: bool, dry_run: bool) -> N
     root = version.parent
     with RunFolder.open(root, home=context.home) as run:
         # A broken chain is an answer of the gate; such a run cannot even be opened for writing.
-        dry_run = dry_run or run.journal.verify() is not None
-        remembered = run.journal.remembered() is not None
+        broken = run.journal.verify() is not None
+        dry_run = dry_run or broken
+        unsure = () if broken else unchecked(run)
     with RunFolder.open(root, home=context.home, writing=not dry_run) as run:
         inspectors = gate_inspectors(
             context.roots, root, known_record=lambda prefix: _known(context.home, prefix)
@@ -52,6 +53,7 @@ def command(context: Context, *, version: Path, final: bool, dry_run: bool) -> N
                 "refusals": msgspec.to_builtins(refusals),
                 "rules": [rule.id for rule in asked],
                 "next": following,
+                "unchecked": list(unsure),
             }
         )
     else:
@@ -63,9 +65,8 @@ def command(context: Context, *, version: Path, final: bool, dry_run: bool) -> N
                 click.echo(f"{'refused' if rule.id in refused else 'ok':<8}{rule.id}: {rule.title}")
         if healed:
             click.echo(f"the journal was healed: {healed}", err=True)
-        if not remembered and context.verbosity >= 0:
-            click.echo("this home folder never saw the run: its journal's end is not checked",
-                       err=True)  # fmt: skip
+        for told in unsure if context.verbosity >= 0 else ():
+            click.echo(told, err=True)
         if context.verbosity >= 0:
             click.echo(_answer(number, len(refusals), following, final=final))
     if refusals:

@@ -13,7 +13,6 @@ from typing import Any
 import msgspec
 
 from kbs import __version__
-from kbs.looping.driver import BEGUN
 from kbs.looping.sources import described, require_marks
 from kbs.measuring.options import TaskOptions
 from kbs.measuring.subject import read_subject, read_text
@@ -21,6 +20,7 @@ from kbs_engine.blobs import BlobStore
 from kbs_engine.errors import UsageError
 from kbs_engine.jobs import TimingSettings
 from kbs_engine.loop.actions import Begin
+from kbs_engine.loop.retelling import BEGUN
 from kbs_engine.run import RunFolder
 from kbs_engine.run.records import Epoch, Placeholder, Settings, State, Target
 from kbs_engine.units import SPEC_UNITS

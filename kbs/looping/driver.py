@@ -13,17 +13,15 @@ from typing import Any, Protocol
 
 import msgspec
 
-from kbs_engine.errors import MeasurementError, StoreError
-from kbs_engine.jobs import AnyJob, Result
-from kbs_engine.loop.actions import Begin, Note, Progress
-from kbs_engine.loop.asks import AnyAnswer, AnyAsk, Ask, AwaitOrders, JobsDone, RunJobs
-from kbs_engine.loop.machine import LoopState, Told, begin_run, step
+from kbs_engine.errors import MeasurementError
+from kbs_engine.jobs import Result
+from kbs_engine.loop.actions import Note, Progress
+from kbs_engine.loop.asks import AnyAnswer, AnyAsk, AwaitOrders, JobsDone, RunJobs
+from kbs_engine.loop.machine import LoopState, Told, step
+from kbs_engine.loop.retelling import ANSWER, retell
 from kbs_engine.ports import Device
 from kbs_engine.run import RunFolder
 from kbs_engine.shell import shell
-
-BEGUN = "loop_begun"
-ANSWER = "answer"
 
 
 class Show(Protocol):
@@ -92,51 +90,12 @@ class Driver:
             state, actions = step(state, Told(key=state.pending, answer=answer))
 
     def where(self) -> tuple[LoopState, tuple[Any, ...]]:
-        """The state after everything in the journal, and what is to be done there."""
-        return self._told_again(*begin_run(self._begin()))
+        """The state after everything in the journal, and what is to be done there.
 
-    def _begin(self) -> Begin:
-        events = self.run.journal.of_kind(BEGUN)
-        if not events:
-            raise StoreError(
-                "the journal does not say how the loop began",
-                where=str(self.run.paths.journal),
-                remedy="start the run again with `kbs loop init`",
-            )
-        return msgspec.convert(events[0].data["begin"], Begin)
-
-    def _told_again(
-        self, state: LoopState, actions: tuple[Any, ...]
-    ) -> tuple[LoopState, tuple[Any, ...]]:
-        """The state after everything in the journal; notes of finished steps stand on disk."""
-        for event in self.run.journal.of_kind(ANSWER):
-            ask = actions[-1] if actions and isinstance(actions[-1], Ask) else None
-            if ask is None or ask.key != event.data["key"]:
-                raise StoreError(
-                    "the journal answers another question than the one that is asked",
-                    where=f"{self.run.paths.journal}:{event.seq + 1}",
-                    remedy="resume the run with the version of kbs that began it "
-                    f"({state.begin.kbs_version or 'unknown'})",
-                )
-            state, actions = step(state, Told(key=ask.key, answer=self._stored(ask, event.data)))
-        return state, actions
-
-    def _stored(self, ask: Ask, data: dict[str, Any]) -> AnyAnswer:
-        if isinstance(ask, RunJobs):
-            return JobsDone(results=tuple(self._finished(job) for job in ask.jobs))
-        stored: AnyAnswer = msgspec.json.decode(self.run.blobs.get(data["sha256"]), type=AnyAnswer)
-        return stored
-
-    def _finished(self, job: AnyJob) -> Result:
-        result = self.run.finished(job)
-        if result is None:
-            raise StoreError(
-                f"the journal says that jobs were done, and one of them never finished "
-                f"({job.key[:12]})",
-                where=str(self.run.paths.journal),
-                remedy="restore the run folder from a copy",
-            )
-        return result
+        Notes of finished steps stand on disk already.
+        """
+        told = retell(self.run)
+        return told.state, told.actions
 
     def _do(self, actions: tuple[Any, ...], until: Until | None) -> bool:
         """Do the notes in order; True when a stage ended at which to stop."""

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import msgspec
 
 from kbs.context import Context
 from kbs.looping.driver import Until
+from kbs.looping.mending import mend
 from kbs.looping.progress import choose_show
 from kbs.looping.running import Wiring, replayed, run_loop
 from kbs.looping.waiting import fresh_orders, waits_for
 from kbs.looping.world import WaitingForAgentError
 from kbs_engine.ablation import left_open
 from kbs_engine.errors import RefusedError
-from kbs_engine.gate import Refusal, damage
+from kbs_engine.gate import Refusal, standing
 from kbs_engine.loop.actions import Progress, Stage
 from kbs_engine.loop.parts import Order
 from kbs_engine.reports.epochs import epoch_line, holds
@@ -35,7 +38,11 @@ class Went(msgspec.Struct, frozen=True, kw_only=True):
     orders: tuple[Order, ...] = ()
     """What was ordered and is not followed yet."""
     damage: tuple[Refusal, ...] = ()
-    """What is broken, gone or changed of what passed the gate."""
+    """What is broken, gone, changed or untrue of the run."""
+    unchecked: tuple[str, ...] = ()
+    """What could not be checked."""
+    foreign: bool = False
+    """Whether only another version of kbs can go on with the run."""
 
 
 def drive(
@@ -49,10 +56,8 @@ def drive(
     """Go on with a run that is open for writing.
 
     Raises:
-        KbsError: A gate that refuses, a job that could not be carried out, a run that does not
-            stand any more as it passed its gates.
+        KbsError: A gate that refuses, a job that could not be carried out.
     """
-    _refuse_damaged(run)
     settings = run.state().settings
     known = settings.extra.get("knowledge", True) and not replayed(device or settings.device)
     store = context.store() if known else None
@@ -71,16 +76,23 @@ def drive(
     return Went(state=run.state(), waiting=waiting, orders=fresh_orders(run))
 
 
-def _refuse_damaged(run: RunFolder) -> None:
-    """RefusedError where something of a passed version is gone or changed."""
-    found = damage(run)
-    if found:
-        told = "\n".join(map(str, found))
+def _make_whole(context: Context, run: RunFolder) -> None:
+    """Write again what the loop can of its own files, told on stderr.
+
+    Raises:
+        RefusedError: Something else of the run is gone or changed.
+    """
+    found = standing(run)
+    if found.damage:
+        told = "\n".join(map(str, found.damage))
         raise RefusedError(
-            f"the run does not stand as it passed its gates:\n{told}",
+            f"the run does not stand as it was measured and passed its gates:\n{told}",
             where=str(run.root),
             remedy="mend what it names; nothing is built on what was changed",
         )
+    for line in mend(run, found):
+        if context.verbosity >= 0:
+            click.echo(line, err=True)
 
 
 def stage_ends(stage: Stage, *, after: int = -1) -> Until:
@@ -110,6 +122,7 @@ def status_shape(root: Path, went: Went) -> dict[str, Any]:
         "versions": [msgspec.to_builtins(row) for row in state.versions],
         "verdicts": [msgspec.to_builtins(row) for row in state.verdicts],
         "damage": [msgspec.to_builtins(row) for row in went.damage],
+        "unchecked": list(went.unchecked),
         "orders": [msgspec.to_builtins(row) for row in went.orders],
     }
 
@@ -134,6 +147,28 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         f"  v{row.version:<3} {row.method}: {row.verdict}{_returned(state, row)}"
         for row in state.verdicts
     ]
+    lines += _measuring(state)
+    if state.ended:
+        found = "a faster version" if state.improved else "no better version"
+        because = state.loop.get("because", "")
+        lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
+    lines += [f"ordered and not followed yet: {_ordered(row)}" for row in went.orders]
+    can_go_on = not went.waiting and not went.damage and not went.foreign
+    if (not state.ended or went.orders) and can_go_on:
+        begun = "" if state.versions else "nothing is measured yet; "
+        lines.append(f"{begun}`kbs loop next {shell(root)}` goes on")
+    if went.waiting:
+        lines += went.waiting.splitlines()
+    if went.damage:
+        lines.append("it does not stand as it was measured and passed its gates:")
+        lines += [line for row in went.damage for line in str(row).splitlines()]
+    lines += went.unchecked
+    return lines
+
+
+def _measuring(state: State) -> list[str]:
+    """What the figures rest on, and what they cost."""
+    lines = []
     if state.gpu_seconds_used:
         allowed = state.settings.gpu_seconds
         budget = f" of {allowed:g} s" if allowed is not None else ""
@@ -143,19 +178,6 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         lines.append(
             "timed in one process pair: the intervals hold nothing of what varies between processes"
         )
-    if state.ended:
-        found = "a faster version" if state.improved else "no better version"
-        because = state.loop.get("because", "")
-        lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
-    lines += [f"ordered and not followed yet: {_ordered(row)}" for row in went.orders]
-    if (not state.ended or went.orders) and not went.waiting and not went.damage:
-        begun = "" if state.versions else "nothing is measured yet; "
-        lines.append(f"{begun}`kbs loop next {shell(root)}` goes on")
-    if went.waiting:
-        lines += went.waiting.splitlines()
-    if went.damage:
-        lines.append("it does not stand as it passed its gates, and nothing goes on with it:")
-        lines += [line for row in went.damage for line in str(row).splitlines()]
     return lines
 
 
@@ -193,14 +215,30 @@ def tell(context: Context, root: Path, went: Went) -> None:
 def show_status(context: Context, root: Path) -> bool:
     """Print where a run stands, nothing asked or written; whether it stands as it passed."""
     with open_run(context, root, writing=False) as run:
-        found = damage(run)
-        waiting = "" if found else waits_for(run)
-        orders = fresh_orders(run)
-        went = Went(state=run.state(), waiting=waiting, orders=orders, damage=found)
+        found = standing(run)
+        amiss = (*found.damage, *found.untrue)
+        went = Went(
+            state=run.state(),
+            waiting="" if amiss else waits_for(run, found.retold),
+            orders=fresh_orders(run),
+            damage=amiss,
+            unchecked=found.unchecked,
+            foreign=found.foreign,
+        )
         tell(context, root, went)
-    return not found
+    return not amiss
 
 
 def open_run(context: Context, root: Path, *, writing: bool = True) -> RunFolder:
-    """The run folder of a command; KbsError says what is wrong with it."""
-    return RunFolder.open(root.resolve(), home=context.home, writing=writing)
+    """The run folder of a command; KbsError says what is wrong with it.
+
+    What is open for writing stands as it was measured and passed its gates, and says what its
+    journal gives.
+    """
+    run = RunFolder.open(root.resolve(), home=context.home, writing=writing)
+    if writing:
+        with contextlib.ExitStack() as undo:
+            undo.callback(run.close)  # a run that is refused must not stay locked
+            _make_whole(context, run)
+            undo.pop_all()
+    return run

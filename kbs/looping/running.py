@@ -154,8 +154,9 @@ def replayed(spec: str) -> Path | None:
 def _inspectors(run: RunFolder, wiring: Wiring, *, replaying: bool) -> Inspectors:
     """What the gate borrows; a replay's citations are of another day and not judged by today's."""
     if replaying:
-        return Inspectors(switches=source_switches)
-    return gate_inspectors(wiring.roots, run.root, known_record=_known(wiring))
+        return Inspectors(switches=source_switches, looping=True)
+    lent = gate_inspectors(wiring.roots, run.root, known_record=_known(wiring))
+    return msgspec.structs.replace(lent, looping=True)
 
 
 def _known(wiring: Wiring) -> Any:

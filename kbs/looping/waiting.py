@@ -6,12 +6,10 @@ from typing import Any
 
 import msgspec
 
-from kbs.looping.driver import BEGUN, Driver
-from kbs.looping.progress import Quiet
 from kbs_engine.errors import StoreError, UsageError
-from kbs_engine.loop.actions import Note
 from kbs_engine.loop.asks import Propose
 from kbs_engine.loop.parts import Order
+from kbs_engine.loop.retelling import Retold, begun, retell
 from kbs_engine.run import RunFolder
 from kbs_engine.shell import shell
 
@@ -30,12 +28,15 @@ def waiting_text(run: RunFolder, ask: Propose) -> str:
     return "\n".join(lines)
 
 
-def waits_for(run: RunFolder) -> str:
-    """What a run waits for as it stands; empty where `kbs loop next` has something to do."""
-    if run.state().settings.proposer != "agent" or not run.journal.of_kind(BEGUN):
+def waits_for(run: RunFolder, retold: Retold | None = None) -> str:
+    """What a run waits for as it stands; empty where `kbs loop next` has something to do.
+
+    ``retold`` is the run told again, where somebody did so already.
+    """
+    if run.state().settings.proposer != "agent" or not begun(run):
         return ""
     try:
-        ask = pending(run)
+        ask = _pending(retold or retell(run))
     except StoreError:
         # Only a run of another version of kbs: its state can be told all the same.
         return ""
@@ -58,9 +59,11 @@ def fresh_orders(run: RunFolder) -> tuple[Order, ...]:
 
 def pending(run: RunFolder) -> Any:
     """The ask at which a run stands; None where there is none."""
-    driver = Driver(run, _NoDevice(), _NoWorld(), _nothing, Quiet())
-    _, actions = driver.where()
-    return actions[-1] if actions else None
+    return _pending(retell(run))
+
+
+def _pending(retold: Retold) -> Any:
+    return retold.actions[-1] if retold.actions else None
 
 
 def pending_propose(run: RunFolder) -> Propose:
@@ -73,24 +76,3 @@ def pending_propose(run: RunFolder) -> Propose:
             remedy=f"`kbs loop next {shell(run.root)}` goes on until it does",
         )
     return ask
-
-
-def _nothing(note: Note) -> None:
-    """Nothing is written while a run is only looked at."""
-    del note
-
-
-class _NoDevice:
-    """Nothing is measured while a run is only looked at."""
-
-    def submit(self, job: Any) -> Any:
-        """Refuse."""
-        raise UsageError(f"no job may run here ({type(job).__name__})")
-
-
-class _NoWorld:
-    """Nothing is answered while a run is only looked at."""
-
-    def answer(self, ask: Any) -> None:
-        """Nothing."""
-        del ask

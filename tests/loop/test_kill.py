@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kbs_engine.run import Journal
+from kbs_engine.gate import damage
+from kbs_engine.run import Journal, RunFolder
 from tests.loop.cases import CASES
 from tests.loop.replaying import begin_replay, snapshot
 
@@ -53,6 +54,8 @@ def check_resume(folder: Path, unbroken: tuple[dict[str, str], int], seed: int) 
         where, when = str(rng.randint(1, syncs)), rng.choice(("before", "after"))
         died = go(root, where, when)
         assert died.returncode in (KILLED, 0), died.stderr
+        with RunFolder.open(root) as run:
+            assert damage(run) == (), "what a crash leaves is no damage"
     finished_before = Journal(root / "events.jsonl").finished_jobs()
     (root.parent / "submitted.txt").unlink(missing_ok=True)
     done = go(root)

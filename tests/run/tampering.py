@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -306,7 +307,19 @@ def stranger_in_folder(run: Path) -> None:
     (run / "v1/branches/b7/bench.json").write_text(bench)
 
 
+def answers_taken_away(run: Path) -> None:
+    shutil.rmtree(run / ".kbs/results")
+
+
+def source_overwritten(run: Path) -> None:
+    source = run / "v1/kernel.py"
+    (blob,) = (run / ".kbs/blobs").rglob(hashlib.sha256(source.read_bytes()).hexdigest())
+    blob.write_text("x = 1\n")
+
+
 WRONG = {
+    answers_taken_away: ("answers", "answers of finished jobs are gone or changed"),
+    source_overwritten: ("answers", "does not have the hash of its name"),
     edited_sample: ("raw_samples", "samples were changed"),
     edited_median: ("numbers", "median_ns"),
     edited_ratio: ("numbers", "ratio"),

@@ -38,5 +38,5 @@ def test_tampering_is_refused_with_its_reason(cheat, run_at, inspectors):
 
 def test_every_rule_that_speaks_of_content_is_tried():
     tried = {rule for rule, _ in WRONG.values()}
-    elsewhere = {"current_version", "order", "one_change", "gpu_budget", "claims"}
+    elsewhere = {"current_version", "order", "one_change", "gpu_budget", "claims", "retold"}
     assert set(RULES) - tried == elsewhere

@@ -3,7 +3,7 @@
 from kbs_engine.gate.check import check_evidence, check_version, parse_version, pass_version
 from kbs_engine.gate.refusal import CitationFault, Inspectors, Refusal, Rule
 from kbs_engine.gate.registry import RULES
-from kbs_engine.gate.standing import damage
+from kbs_engine.gate.standing import Standing, damage, standing, unchecked
 
 __all__ = [
     "RULES",
@@ -11,9 +11,12 @@ __all__ = [
     "Inspectors",
     "Refusal",
     "Rule",
+    "Standing",
     "check_evidence",
     "check_version",
     "damage",
     "parse_version",
     "pass_version",
+    "standing",
+    "unchecked",
 ]

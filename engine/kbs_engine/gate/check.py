@@ -47,7 +47,7 @@ def check_version(
 
 EVIDENCE: Final = (
     "journal_chain", "unedited", "correctness", "raw_samples", "numbers", "claims", "same_source",
-    "fixed_settings", "state_numbers",
+    "fixed_settings", "state_numbers", "answers", "retold",
 )  # fmt: skip
 """Rules that a measured version keeps at any time, whether or not it is its turn."""
 
@@ -104,13 +104,15 @@ def parse_version(name: str) -> int:
 
 def _gone(context: GateContext) -> Refusal:
     """Versions are numbered without a gap: one whose folder is not there was taken away."""
-    place = context.paths.root
+    place, run = context.paths.root, context.run
+    name = run.relative(place)
     return context.refuse(
         "artifacts",
         place,
         "is gone, and with it the proof of every version after it",
-        f"restore it (`git -C {shell(context.run.root)} checkout -- "
-        f"{shell(context.run.relative(place))}`)",
+        f"restore it (`git -C {shell(run.root)} checkout -- {shell(name)}`)"
+        if run.git.tracks(name)
+        else "restore it from a copy of the run",
     )
 
 

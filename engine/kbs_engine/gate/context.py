@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kbs_engine.gate.refusal import Inspectors, Refusal
+from kbs_engine.gate.told_again import Retelling, tell_again
 from kbs_engine.jobs import AnyJob, Result
 from kbs_engine.run.events import Break, Finished
 from kbs_engine.run.folder import RunFolder
@@ -41,7 +42,7 @@ class GateContext:
         other = GateContext(
             self.run, number, final=self.final, inspectors=self.inspectors, view=self.view
         )
-        for name in ("broken", "finished", "jobs", "artifacts"):
+        for name in ("broken", "finished", "jobs", "artifacts", "retelling"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
@@ -107,6 +108,11 @@ class GateContext:
     def artifacts(self) -> dict[str, str]:
         """Hashes of artifacts as recorded; none where the chain is broken."""
         return {} if self.broken else self.run.journal.artifacts()
+
+    @cached_property
+    def retelling(self) -> Retelling:
+        """The run told again from its journal, whose chain holds."""
+        return tell_again(self.run)
 
     def benches(self) -> Iterator[tuple[Path, Bench]]:
         """Every bench.json of the version, the champion's first."""

@@ -53,9 +53,11 @@ class Inspectors(msgspec.Struct, frozen=True, kw_only=True):
     ``audit`` reads files and returns the citations that fail and the specs without one.
     ``unresolved`` says why a reference does not resolve, or returns an empty text.
     ``switches`` reads the method switches of a source: method id to on or off.
-    ``verified`` is what the gate's answer says was not looked at.
+    ``looping`` says that the loop itself asks: it was told its journal again when the command
+    began and writes what it knows, so that it is not told once more at every version.
     """
 
     audit: Callable[[Sequence[Path]], Sequence[CitationFault]] | None = None
     unresolved: Callable[[str], str] | None = None
     switches: Callable[[Path], Mapping[str, bool]] | None = None
+    looping: bool = False

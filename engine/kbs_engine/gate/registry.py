@@ -6,6 +6,7 @@ from typing import Final
 
 from kbs_engine.gate.refusal import Rule
 from kbs_engine.gate.rules import (
+    answers,
     artifacts,
     attribution,
     changed_kernel,
@@ -27,6 +28,7 @@ from kbs_engine.gate.rules import (
     plan_budget,
     raw_samples,
     reports,
+    retold,
     roofline_numbers,
     same_source,
     skips,
@@ -38,7 +40,7 @@ _IN_ORDER = (
     journal_chain, current_version, later_version, artifacts, unedited, order, correctness,
     raw_samples, numbers, claims, same_source, changed_kernel, fixed_settings, plan_budget, skips,
     one_change, hypothesis, evidence, citations, opcodes, attribution, roofline_numbers,
-    failed_version, state_numbers, gpu_budget, reports,
+    failed_version, state_numbers, answers, retold, gpu_budget, reports,
 )  # fmt: skip
 
 RULES: Final[dict[str, Rule]] = {module.RULE.id: module.RULE for module in _IN_ORDER}

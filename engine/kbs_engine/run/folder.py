@@ -206,13 +206,12 @@ class RunFolder:
                 where=str(path),
                 remedy="restore .kbs/results of this run from a copy; nothing is measured twice",
             )
-        result = read_record(path, Result)
+        try:
+            result = read_record(path, Result)
+        except InputError as problem:
+            raise _changed(row.kind, path) from problem
         if result_hash(result) != row.result_sha256:
-            raise StoreError(
-                f"the answer of a finished {row.kind} job was changed after the fact",
-                where=str(path),
-                remedy="restore the file from a copy of the run",
-            )
+            raise _changed(row.kind, path)
         return result
 
     def gpu_seconds(self) -> float:
@@ -283,6 +282,14 @@ def _head_file(root: Path, home: Path | None) -> Path | None:
     if home is None:
         return None
     return home / "runs" / f"{root.name}-{sha256_of(str(root.resolve()))[:16]}.head.json"
+
+
+def _changed(kind: str, path: Path) -> StoreError:
+    return StoreError(
+        f"the answer of a finished {kind} job was changed after the fact",
+        where=str(path),
+        remedy="restore the file from a copy of the run",
+    )
 
 
 def _tag(job: Job) -> str:

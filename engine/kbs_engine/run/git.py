@@ -48,29 +48,46 @@ class RunGit:
             return ""
         return (self._run("rev-parse", "HEAD") or "").strip()
 
+    def held(self, name: str) -> bytes | None:
+        """The content of a file as it was committed or is about to be; None where it is not."""
+        if not self.active:
+            return None
+        done = self._called("show", f":{name}")
+        return done.stdout if done is not None and done.returncode == 0 else None
+
+    def tracks(self, name: str) -> bool:
+        """Whether a file, or anything in a folder, was committed or is about to be."""
+        done = self._called("ls-files", "--", name) if self.active else None
+        return done is not None and bool(done.stdout)
+
     def _run(self, *arguments: str) -> str | None:
         """Output of one git command, or None with the note set."""
+        done = self._called(*arguments)
+        if done is None:
+            return None
+        if done.returncode != 0:
+            told = (done.stderr or done.stdout).decode(errors="replace")
+            last = told.strip().splitlines()
+            self.note = f"git {arguments[0]} failed: {last[-1] if last else done.returncode}"
+            return None
+        return done.stdout.decode(errors="replace")
+
+    def _called(self, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+        """One git command that ended, well or not; None with the note set where none could run."""
         settings = ("-c", "commit.gpgsign=false", "-c", "core.hooksPath=/dev/null",
                     "-c", "core.autocrlf=false")  # fmt: skip
         try:
-            done = subprocess.run(
+            return subprocess.run(
                 ["git", *settings, *arguments],
                 cwd=self.root,
                 env={**_without_git(), **_IDENTITY},
                 capture_output=True,
-                text=True,
-                errors="replace",
                 timeout=_TIMEOUT_S,
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as problem:
             self.note = f"git {arguments[0]} could not be run: {problem}"
             return None
-        if done.returncode != 0:
-            last = (done.stderr or done.stdout).strip().splitlines()
-            self.note = f"git {arguments[0]} failed: {last[-1] if last else done.returncode}"
-            return None
-        return done.stdout
 
 
 def _without_git() -> dict[str, str]:

@@ -100,6 +100,10 @@ class Memory:
             )
         write_whole(self.path(record.version), as_json(record))
 
+    def replace(self, record: MemoryRecord) -> None:
+        """Write a record, whatever stands in its place."""
+        write_whole(self.path(record.version), as_json(record))
+
     def update(self, version: int, changes: Mapping[str, Any]) -> MemoryRecord:
         """Set fields by dotted path; what does not fit the record is refused, nothing written."""
         record = changed(self.load(version), changes)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.gate.restoring import restoring
+from kbs_engine.gate.rules.unedited import BY_HAND
 from kbs_engine.run.files import decoded
 from kbs_engine.run.view import part_folders
 from kbs_engine.shell import shell
@@ -65,9 +67,8 @@ def _bring_back(context: GateContext, path: Path) -> str:
     """What to do about a missing file: it was committed, the run ended before it, or a crash."""
     run = context.run
     if context.number < max(run.paths.versions(), default=0):
-        if not run.git.active:
-            return "restore it from a copy of the run"
-        return f"restore it (`git -C {shell(run.root)} checkout -- {shell(run.relative(path))}`)"
+        recorded = context.artifacts.get(run.relative(path))
+        return restoring(run, run.relative(path), None if path.name in BY_HAND else recorded)
     if _of_the_next(context, path) and context.state.ended:
         return (
             "the run has ended with this version: ask with --final; or go on with "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.gate.restoring import restoring
 from kbs_engine.reports.registry import RUN_REPORTS
 from kbs_engine.run.files import read_bytes, sha256_of
-from kbs_engine.shell import shell
 
 BY_HAND = frozenset({"hypothesis.txt", "plan.md", "kbs_evidence.md", "analysis.md", "stderr.txt"})
 """Notes may be written and edited by hand; what they claim is checked by other rules."""
@@ -35,8 +35,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
                 "unedited",
                 path,
                 "was changed after it was written: its hash is not the one in the journal",
-                f"restore it (`git -C {shell(context.run.root)} checkout -- "
-                f"{shell(context.run.relative(path))}`), or measure the version again",
+                _remedy(context, context.run.relative(path), recorded),
             )
     yield from _missing(context)
 
@@ -44,17 +43,25 @@ def check(context: GateContext) -> Iterator[Refusal]:
 def _missing(context: GateContext) -> Iterator[Refusal]:
     """What was written for this version (or, with v0, for the run) and is gone."""
     prefix = f"{context.run.relative(context.paths.root)}/"
-    for name in context.artifacts:
+    for name, recorded in context.artifacts.items():
         own = name.startswith(prefix)
         of_run = context.number == 0 and "/" not in name
         if (own or of_run) and not (context.run.root / name).is_file():
+            by_hand = PurePosixPath(name).name in BY_HAND or name in ELSEWHERE
             yield context.refuse(
                 "unedited",
                 name,
                 "was written in this run and is gone",
-                f"restore it (`git -C {shell(context.run.root)} checkout -- {shell(name)}`), "
-                "or write it again",
+                _remedy(context, name, None if by_hand else recorded),
             )
+
+
+def _remedy(context: GateContext, name: str, recorded: str | None) -> str:
+    """A version before its gate is written again by the loop, from its journal."""
+    retold = context.retelling.retold
+    passed = (event.data["version"] for event in context.run.journal.of_kind("gate_passed"))
+    again = retold is not None and name in retold.wrote.files and context.number not in passed
+    return restoring(context.run, name, recorded, again=again)
 
 
 def _measured(context: GateContext) -> Iterator[Path]:
