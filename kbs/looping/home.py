@@ -169,6 +169,10 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
 def _measuring(state: State) -> list[str]:
     """What the figures rest on, and what they cost."""
     lines = []
+    if any(row.speedup_v0 and row.version for row in state.versions):
+        lines.append(
+            "each × is against v0 as it was timed beside that version, not against the time above"
+        )
     if state.gpu_seconds_used:
         allowed = state.settings.gpu_seconds
         budget = f" of {allowed:g} s" if allowed is not None else ""
