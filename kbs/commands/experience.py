@@ -99,7 +99,7 @@ def add(context: Context, *, file: Path | None, origin: str | None, **options: A
         options["date"] = options.pop("day")
         records = [outcome_of_options(options, lore_of(context))]
     ids = append(context.home, records, origin=origin)
-    doubts = doubts_of(ids, records, lore_of(context))
+    doubts = doubts_of(context.home, ids, records, lore_of(context))
     if context.json:
         doubted = [{"id": id_, "reason": why} for id_, why in doubts.items()]
         context.print_json({"added": list(ids), "quarantined": doubted})

@@ -24,6 +24,9 @@ from kbs_engine.numerals import read_integer, shortened, storable
 from kbs_engine.outcomes import Outcome, dims_class
 from kbs_engine.vocabulary import VERDICTS
 from kbs_ingest.experience import Lore
+from kbs_ingest.experience.lore import task_of
+from kbs_ingest.experience.places import experience_folder
+from kbs_ingest.experience.survey import judging, marks_of
 from kbs_ingest.readers.text import as_utf8
 
 OLDER_VERDICTS = {
@@ -62,13 +65,21 @@ def records_of_file(path: Path) -> list[Record]:
     return [_record(value, f"{path}: record {n}") for n, value in enumerate(_values(data, path), 1)]
 
 
-def doubts_of(ids: Sequence[str], records: Sequence[Record], lore: Lore) -> dict[str, str]:
+def doubts_of(
+    home: Path, ids: Sequence[str], records: Sequence[Record], lore: Lore
+) -> dict[str, str]:
     """Why those of the new outcomes are not believed that are not, by id, as a merge tells it."""
-    doubts = {
-        id_: lore.doubt(lore.resolve(record), {})
+    new = {
+        id_: lore.resolve(record)
         for id_, record in zip(ids, records, strict=True)
         if isinstance(record, Outcome)
     }
+    doubts = {id_: lore.doubt(outcome, {}) for id_, outcome in new.items()}
+    dims = {task_of(new[id_])[3] for id_, why in doubts.items() if not why and new[id_].dims}
+    if dims:
+        folder = experience_folder(home)
+        libraries = judging(folder, lore, marks_of(folder, lore), only=dims)
+        doubts = {id_: why or lore.doubt(new[id_], libraries) for id_, why in doubts.items()}
     return {id_: why for id_, why in doubts.items() if why}
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbs_engine.chance import Context, posterior, tally
-from kbs_engine.experience import Legacy, Mask, Unmask
+from kbs_engine.experience import Legacy, Mask, Unmask, record_id
 from kbs_engine.loop.seeding import Place, seeds_for
 from kbs_ingest.experience import append
 from kbs_ingest.experience.places import experience_folder, list_segments
@@ -98,12 +98,54 @@ def test_what_is_quarantined_never_counts(indexed, reindex):
         assert len(store.outcomes()) == 3 - summary.counts["quarantined"]
 
 
-def test_a_library_baseline_doubts_records_of_other_segments(indexed, reindex):
-    honest = outcome(baseline="flashinfer", baseline_ns=7e5, after_ns=1e5, before_ns=2e5, gain=0.5)
-    append(indexed, [honest], origin="a")
+def library(machine, ns=7e5, **changes):
+    """A record that is believed, with a library baseline of its task."""
+    fields = {"after_ns": ns / 7, "before_ns": ns / 7, "gain": 0.0, "verdict": "ineffective"}
+    named = {"machine": machine, "measurement": f"library of {machine}"}
+    return outcome(baseline="flashinfer", baseline_ns=ns, **{**fields, **named, **changes})
+
+
+def test_baselines_of_two_machines_doubt_a_record_of_another_segment(indexed, reindex):
+    append(indexed, [library("a"), library("b")], origin="a")
     append(indexed, [outcome(measurement="p")], origin="b")
-    assert reindex(indexed).counts["quarantined"] == 1
-    assert evidence(indexed)["coalesced_access"]["m1"].rows == 1
+    for _ in range(2):
+        assert set(evidence(indexed)["coalesced_access"]) == {"a", "b"}
+        assert reindex(indexed).counts["quarantined"] == 1
+
+
+@pytest.mark.parametrize("first", ["baselines", "time", "nothing"])
+def test_what_baselines_take_out_is_the_same_before_and_after_an_ingest(indexed, reindex, first):
+    """Whatever the index holds of it already; masks and unmasks are felt at once."""
+    parts = {"baselines": [library("a"), library("b")], "time": [outcome(measurement="p")]}
+    ids = append(indexed, parts.pop(first, []), origin="o")
+    reindex(indexed)
+    ids += append(indexed, [record for part in parts.values() for record in part], origin="n")
+    lender = next(i for i in ids if i == record_id(library("a")))
+
+    def machines():
+        return set(evidence(indexed)["coalesced_access"])
+
+    def state_is(*told):
+        assert machines() == set(told)
+        reindex(indexed)
+        assert machines() == set(told)
+
+    assert machines() == {"a", "b"}
+    (mask,) = append(indexed, [Mask(targets=(lender,), reason="a test")], origin="n")
+    state_is("b", "m1")
+    append(indexed, [Unmask(masks=(mask,))], origin="n")
+    state_is("a", "b")
+
+
+def test_one_machine_silences_nobody(indexed, reindex):
+    """A made-up baseline, believed by itself, of as many records as it likes."""
+    append(indexed, [outcome(machine=f"h{n}", measurement=str(n)) for n in range(3)], origin="h")
+    evil = [library("evil", 1e9, measurement=str(n), notes=str(n)) for n in range(5)]
+    evil.append(library("h0", 1e9))
+    append(indexed, evil, origin="e")
+    for _ in range(2):
+        assert {"h0", "h1", "h2"} <= set(evidence(indexed)["coalesced_access"])
+        assert reindex(indexed).counts["quarantined"] == 0
 
 
 def test_what_a_host_timed_never_counts(indexed, reindex):

@@ -94,12 +94,15 @@ def test_an_unknown_chip_doubts_only_what_contradicts_itself():
 
 def test_the_best_baseline_of_the_task_holds_for_records_that_state_none(tmp_path):
     """Whichever file comes first: the view does not depend on the order."""
-    honest = outcome(baseline="flashinfer", baseline_ns=7e5, after_ns=100_000.0, before_ns=2e5,
-                     gain=0.5, measurement="h")  # fmt: skip
+    honest = [
+        outcome(baseline="flashinfer", baseline_ns=7e5, after_ns=100_000.0, before_ns=2e5,
+                gain=0.5, measurement="h", machine=machine)
+        for machine in ("m1", "m2")
+    ]  # fmt: skip
     poison = outcome(after_ns=60_000.0, measurement="p")
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    for path, record in zip(files, (honest, poison), strict=True):
-        _write(path, entries(record))
+    for path, records in zip(files, (honest, [poison]), strict=True):
+        _write(path, entries(*records))
     for name, order in (("one", files), ("two", files[::-1])):
         report = merge(tmp_path / name, order, lore=Lore(), origin="me")
         (bad,) = report.quarantined

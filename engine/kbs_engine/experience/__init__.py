@@ -4,6 +4,7 @@ Everything here is a pure function of records; ``kbs_ingest.experience`` keeps t
 """
 
 from kbs_engine.experience.calibration import Calibrated, Calibration, calibrate
+from kbs_engine.experience.libraries import Libraries, reached_ns
 from kbs_engine.experience.merging import hidden, union, visible
 from kbs_engine.experience.quarantine import Physics, doubt, physics_of
 from kbs_engine.experience.records import (
@@ -25,6 +26,7 @@ __all__ = [
     "Calibration",
     "Entry",
     "Legacy",
+    "Libraries",
     "Mask",
     "Physics",
     "Record",
@@ -35,6 +37,7 @@ __all__ = [
     "entry_of",
     "hidden",
     "physics_of",
+    "reached_ns",
     "read_line",
     "record_id",
     "union",

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kbs_engine.errors import InputError
-from kbs_engine.experience.quarantine import beyond_library
 from kbs_engine.experience.records import CANONICAL
 from kbs_ingest.experience.lines import (
     BadLine,
@@ -20,7 +19,7 @@ from kbs_ingest.experience.lines import (
     read_bytes,
     read_record,
 )
-from kbs_ingest.experience.lore import Lore, Task
+from kbs_ingest.experience.lore import Lore
 from kbs_ingest.experience.parsing import Parsed, Source, parse_source
 from kbs_ingest.experience.places import (
     UNNAMED,
@@ -29,6 +28,7 @@ from kbs_ingest.experience.places import (
     list_segments,
     origin_of,
 )
+from kbs_ingest.experience.telling import taken_out
 from kbs_ingest.experience.writer import SegmentWriter
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class MergeReport(msgspec.Struct, frozen=True, kw_only=True):
     added: int
     duplicates: int
     quarantined: tuple[BadLine, ...]
-    """Records of the sources that are not believed and never count: file, line, reason."""
+    """Records of the sources that are not believed and never count: file, line, reason; those
+    too that counted here until this merge."""
     rejected: tuple[BadLine, ...]
     """Lines that are no records and were left out."""
 
@@ -86,12 +87,14 @@ def merge(
                 progress("merging", number, len(files))
             sink.add(parsed)
             every.append(parsed)
+    told = [bad for parsed in every for bad in parsed.doubted]
+    told += taken_out(home, lore, every, sink.fresh)
     if progress:
         progress("merging", len(files), len(files))
     return MergeReport(
         added=sink.added,
         duplicates=sink.duplicates,
-        quarantined=tuple(sorted(_quarantined(every), key=lambda bad: (bad.file, bad.line))),
+        quarantined=tuple(sorted(told, key=lambda bad: (bad.file, bad.line))),
         rejected=tuple(bad for parsed in every for bad in parsed.rejected),
     )
 
@@ -145,26 +148,14 @@ def _parse_here(source: Source) -> Parsed:
     return parse_source(source, origin, lore)
 
 
-def _quarantined(every: Sequence[Parsed]) -> Iterator[BadLine]:
-    """Doubted records, those against the best baseline of the same merge included."""
-    libraries: dict[Task, float] = {}
-    for parsed in every:
-        yield from parsed.doubted
-        for task, time in parsed.libraries.items():
-            libraries[task] = min(time, libraries.get(task, time))
-    for parsed in every:
-        for task, after_ns, number, place in parsed.undecided:
-            why = beyond_library(after_ns, libraries.get(task))
-            if why:
-                yield BadLine(file=parsed.source.label, line=number, reason=place + why)
-
-
 class _Sink:
     """Takes records that the home lacks and appends them to a segment of their origin."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
         self.added = self.duplicates = 0
+        self.fresh: set[bytes] = set()
+        """Ids that the home lacked."""
         self._held = _held(home)
         self._writers: dict[str, SegmentWriter] = {}
         self._waiting: dict[str, list[bytes]] = {}
@@ -191,6 +182,7 @@ class _Sink:
                     continue
             else:
                 self.added += 1
+                self.fresh.add(key)
             self._held[key] = origin
             data = data or read_bytes(parsed.source.path)
             line = parsed.line(index, data)

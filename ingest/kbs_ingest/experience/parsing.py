@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from kbs_engine.experience.records import CANONICAL, Entry, Mask, Replication, Unmask, write_line
 from kbs_ingest.experience.lines import (
     BadLine,
@@ -16,7 +18,8 @@ from kbs_ingest.experience.lines import (
     parse_lines,
     read_bytes,
 )
-from kbs_ingest.experience.lore import Lore, Task, task_of
+from kbs_ingest.experience.lore import Lore
+from kbs_ingest.experience.telling import Claims
 from kbs_ingest.experience.view import plain_outcome
 
 KEY_BYTES = 32
@@ -52,13 +55,31 @@ class Parsed:
         self.rewritten: dict[int, bytes] = {}
         self.rejected: list[BadLine] = []
         self.doubted: list[BadLine] = []
-        self.libraries: dict[Task, float] = {}
-        self.undecided: list[tuple[Task, float, int, str]] = []
-        """Records without a library baseline: task, time, line and what tells the entry."""
+        self.claims = Claims()
+        """What those that are believed by themselves say of their tasks."""
+        self._numbers = array("q")
+        self._entries: array[int] | None = None
 
     def key(self, index: int) -> bytes:
         """The id of a record, as bytes."""
         return bytes(self.keys[KEY_BYTES * index : KEY_BYTES * (index + 1)])
+
+    def take(self, found: Found, origin: str, entry: int | None) -> int:
+        """Keep where a record stands; its index. ``entry`` counts those of an array."""
+        self.keys += bytes.fromhex(found.entry.id)
+        self.starts.append(found.start)
+        self.lengths.append(found.length)
+        self.origins.append(origin)
+        self._numbers.append(found.number)
+        if entry is not None:
+            self._entries = self._entries or array("q")
+            self._entries.append(entry)
+        return len(self.origins) - 1
+
+    def fault(self, index: int, why: str) -> BadLine:
+        """Why a record is not believed, with its place; an array may stand on one line."""
+        place = f"entry {self._entries[index]}: " if self._entries else ""
+        return BadLine(file=self.source.label, line=self._numbers[index], reason=place + why)
 
     def line(self, index: int, data: bytes) -> bytes:
         """The line of a record, without its newline; ``data`` is the file's content."""
@@ -80,17 +101,13 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
         if isinstance(found, BadLine):
             parsed.rejected.append(found)
             continue
-        entry = found.entry
-        whose = entry.origin or origin
+        whose = found.entry.origin or origin
+        entry = msgspec.structs.replace(found.entry, origin=whose)
         line = data[found.start : found.start + found.length]
-        if not entry.origin or not CANONICAL.match(line):
-            again = Entry(id=entry.id, origin=whose, record=entry.record)
-            parsed.rewritten[len(parsed.origins)] = write_line(again)[:-1]
-        parsed.keys += bytes.fromhex(entry.id)
-        parsed.starts.append(found.start)
-        parsed.lengths.append(found.length)
-        parsed.origins.append(names.setdefault(whose, whose))
-        _judge(parsed, found, lore, f"entry {number}: " if one_line else "")
+        index = parsed.take(found, names.setdefault(whose, whose), number if one_line else None)
+        if not found.entry.origin or not CANONICAL.match(line):
+            parsed.rewritten[index] = write_line(entry)[:-1]
+        _judge(parsed, index, entry, lore)
     if not parsed.origins and not parsed.rejected and not data.isspace() and data:
         parsed.rejected.append(BadLine(file=source.label, line=1, reason=_NO_LOG))
     return parsed
@@ -102,25 +119,13 @@ def _entries(data: bytes, label: str, origin: str) -> Iterator[Found | BadLine]:
     return parse_lines(data, label)
 
 
-def _judge(parsed: Parsed, found: Found, lore: Lore, place: str) -> None:
-    """Doubt one record by itself; keep what a library baseline may yet tell.
-
-    ``place`` begins a reason where the line does not tell which entry it is.
-    """
-    record = found.entry.record
-    if isinstance(record, (Mask, Unmask, Replication)):
+def _judge(parsed: Parsed, index: int, entry: Entry, lore: Lore) -> None:
+    """Doubt one record by itself; keep what baselines of others may yet tell."""
+    if isinstance(entry.record, (Mask, Unmask, Replication)):
         return
-    outcome = lore.resolve(plain_outcome(found.entry))
+    outcome = lore.resolve(plain_outcome(entry))
     why = lore.doubt(outcome, {})
     if why:
-        label = parsed.source.label
-        parsed.doubted.append(BadLine(file=label, line=found.number, reason=place + why))
-        return
-    if not outcome.dims or (outcome.baseline_ns is None and outcome.after_ns is None):
-        return
-    task = task_of(outcome)
-    if outcome.baseline_ns is not None:
-        known = parsed.libraries.get(task, outcome.baseline_ns)
-        parsed.libraries[task] = min(known, outcome.baseline_ns)
-    elif outcome.after_ns is not None:
-        parsed.undecided.append((task, outcome.after_ns, found.number, place))
+        parsed.doubted.append(parsed.fault(index, why))
+    elif outcome.device != "host":
+        parsed.claims.add(index, outcome)

@@ -5,7 +5,7 @@ Segments are read from end to end, so that no index is needed and a log of any l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -16,9 +16,9 @@ from kbs_engine.outcomes import Outcome
 from kbs_ingest.experience.lines import BadLine, raw_lines, read_bytes, read_record
 from kbs_ingest.experience.lore import Lore
 from kbs_ingest.experience.places import experience_folder, list_segments
+from kbs_ingest.experience.survey import judging, marks_of
 from kbs_ingest.experience.view import ON_HOST, Mark, Scan, Seen, hidden_by
 
-_OUTCOMES = (b'{"kind":"outcome"', b'{"kind":"legacy"')
 State = Literal["counts", "masked", "quarantined", "host"]
 
 
@@ -85,10 +85,10 @@ class Reading:
         """Read masks and library baselines; outcomes follow with ``rows``."""
         self._folder = experience_folder(home)
         self._scan = Scan(self._folder, lore)
-        survey = _survey(self._folder, lore)
-        self._scan.libraries = survey.libraries
-        self._hidden = hidden_by(survey.marks)
-        self._masks = _reasons(survey.marks)
+        marks = marks_of(self._folder, lore)
+        self._scan.libraries = judging(self._folder, lore, marks)
+        self._hidden = hidden_by(marks)
+        self._masks = _reasons(marks)
 
     def rows(self, wanted: Wanted | None = None) -> Iterator[Row]:
         """Outcomes that are wanted, in the order of the segments."""
@@ -127,31 +127,11 @@ class Reading:
         )
 
 
-def _reasons(marks: dict[str, Mark]) -> dict[str, str]:
-    """The reason of a mask by each id that it names."""
-    found: dict[str, str] = {}
-    for mark in marks.values():
-        for target in getattr(mark.record, "targets", ()):
-            found[target] = str(getattr(mark.record, "reason", ""))
-    return found
-
-
-def _survey(folder: Path, lore: Lore) -> Scan:
-    """Masks and library baselines of all segments, without decoding what is neither."""
-    scan = Scan(folder, lore)
-    for name, path in list_segments(folder).items():
-        for number, start, line in raw_lines(read_bytes(path)):
-            match = CANONICAL.match(line)
-            plain = match and line.startswith(
-                (b'{"kind":"outcome"', b'{"kind":"legacy"'), match.end()
-            )
-            if plain and b'"baseline_ns"' not in line:
-                continue
-            try:
-                scan.take(number, start, line, name)
-            except (ValueError, RecursionError):
-                continue  # told by the reading itself
-    return scan
+def _reasons(marks: Mapping[str, Mark]) -> dict[str, str]:
+    """The reason of a mask by each id that it hides."""
+    return {
+        target: mask.reason for _, mask in sorted(_active(marks).items()) for target in mask.targets
+    }
 
 
 def find_record(home: Path, prefix: str) -> list[tuple[str, Record]]:
@@ -173,14 +153,20 @@ def find_record(home: Path, prefix: str) -> list[tuple[str, Record]]:
 
 def active_masks(home: Path) -> dict[str, Mask]:
     """Masks that no unmask cancels, by id."""
-    marks = list(_survey(experience_folder(home), Lore()).marks.values())
+    return _active(marks_of(experience_folder(home), Lore()))
+
+
+def _active(marks: Mapping[str, Mark]) -> dict[str, Mask]:
     cancelled = {
-        name for mark in marks if isinstance(mark.record, Unmask) for name in mark.record.masks
+        name
+        for mark in marks.values()
+        if isinstance(mark.record, Unmask)
+        for name in mark.record.masks
     }
     return {
-        mark.id: mark.record
-        for mark in marks
-        if isinstance(mark.record, Mask) and mark.id not in cancelled
+        id_: mark.record
+        for id_, mark in marks.items()
+        if isinstance(mark.record, Mask) and id_ not in cancelled
     }
 
 

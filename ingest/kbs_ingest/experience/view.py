@@ -8,8 +8,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from kbs_engine.chance import machine_of
 from kbs_engine.errors import InputError
 from kbs_engine.experience.legacy import outcome_of
+from kbs_engine.experience.libraries import Libraries, reached_ns
 from kbs_engine.experience.merging import hidden
 from kbs_engine.experience.records import Entry, Legacy, Mask, Replication, Unmask
 from kbs_engine.experience.replications import votes
@@ -61,12 +63,13 @@ class Scan:
         self.bad: list[BadLine] = []
         self.marks: dict[str, Mark] = {}
         self.libraries: dict[Task, float] = {}
+        """Baselines that judge the records of others, once they are known: see ``Libraries``."""
         self.duplicates = 0
         self._sizes = sizes
         self._seen: set[bytes] = set()
 
     def outcomes(self) -> Iterator[Seen]:
-        """Every outcome once, doubted by itself; masks and library baselines are told after.
+        """Every outcome once, doubted by itself alone; masks are known when it is through.
 
         A record that stands in several segments is the one of the smallest origin.
         """
@@ -98,11 +101,6 @@ class Scan:
             self.marks[entry.id] = Mark(entry.id, entry.origin, segment, found.number, record)
             return None
         outcome = self.lore.resolve(plain_outcome(entry))
-        if outcome.baseline_ns is not None and outcome.dims:
-            task = task_of(outcome)
-            known = self.libraries.get(task)
-            if known is None or outcome.baseline_ns < known:
-                self.libraries[task] = outcome.baseline_ns
         why = ON_HOST if outcome.device == "host" else self.lore.doubt(outcome, {})
         return Seen(entry.id, entry.origin, segment, found, outcome, why or "")
 
@@ -111,7 +109,7 @@ class Scan:
         return hidden_by(self.marks)
 
     def doubt_again(self, seen: Seen) -> str:
-        """The doubt of an outcome once every library baseline is known."""
+        """The doubt of an outcome once the baselines that judge it are known."""
         if seen.doubt or seen.outcome.after_ns is None:
             return seen.doubt
         return self.lore.doubt(seen.outcome, self.libraries) or ""
@@ -139,6 +137,14 @@ def plain_outcome(entry: Entry) -> Outcome:
     if not entry.origin or outcome.machine:
         return outcome
     return msgspec.structs.replace(outcome, origin=entry.origin)
+
+
+def tell(libraries: Libraries[Task], outcome: Outcome) -> None:
+    """Add what an outcome that counts says of its task; without dims it says of none."""
+    if outcome.dims:
+        libraries.add(
+            task_of(outcome), machine_of(outcome), outcome.baseline_ns, reached_ns(outcome)
+        )
 
 
 def hidden_by(marks: Mapping[str, Mark]) -> frozenset[str]:

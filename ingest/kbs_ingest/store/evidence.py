@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -36,8 +36,9 @@ from kbs_ingest.experience.view import (
     votes_of,
 )
 from kbs_ingest.readers.text import as_utf8, is_wide
-from kbs_ingest.store.evidence_sql import COUNTS, HELD, NEAREST, TALLIES, TUNED
+from kbs_ingest.store.evidence_sql import COUNTS, HELD, NEAREST, TALLIES, TUNED, tally_of
 from kbs_ingest.store.experience import StoredOutcome, read_marks
+from kbs_ingest.store.judging import Judged, counting_rows, judge
 
 _HEAD: Final = 512
 """Bytes that tell the encoding of a file."""
@@ -80,7 +81,7 @@ class Experience:
         )
         found: dict[str, dict[str, Tally]] = {}
         for method, machine, *parts in rows:
-            found.setdefault(method, {})[machine] = _tally(parts)
+            found.setdefault(method, {})[machine] = tally_of(parts)
         newer: dict[str, list[Outcome]] = {}
         for item in (*self._live, *self._votes):
             newer.setdefault(item.outcome.method, []).append(item.outcome)
@@ -178,6 +179,10 @@ class Experience:
                 ) from problem
         return [item for item in found if item is not None]
 
+    def hides(self, item: StoredOutcome) -> bool:
+        """Whether an indexed outcome is masked, or taken out by the baselines of others."""
+        return item.id in self._gone
+
     def _at(self, file: BinaryIO, place: tuple[str, int, int, int]) -> StoredOutcome | None:
         """The outcome at one place; None when it was edited there since the ingest."""
         segment, line, start, length = place
@@ -198,15 +203,8 @@ class Experience:
         return self.read(rows)
 
     def _rows(self, query: str, parameters: Mapping[str, Any]) -> list[Any]:
-        given = dict(parameters)
-        out = COUNTS
-        if self._stale:  # a million rows are compared with a list only where there is one
-            out += " AND NOT list_contains($stale, segment)"
-            given["stale"] = self._stale
-        if self._gone:
-            out += " AND id NOT IN (SELECT unnest($gone::VARCHAR[]))"
-            given["gone"] = sorted(self._gone)
-        return self._connection.execute(query.replace(COUNTS, out), given).fetchall()
+        out = self._stale, self._gone
+        return counting_rows(self._connection, query, parameters, *out)
 
     @cached_property
     def _lore(self) -> Lore:
@@ -231,8 +229,7 @@ class Experience:
         if not self._newer:
             return [], {}
         scan = Scan(self._folder, self._lore, sizes=self._newer)
-        seen = list(scan.outcomes())
-        return [s for s in seen if not scan.doubt_again(s)], scan.marks
+        return [seen for seen in scan.outcomes() if not seen.doubt], scan.marks
 
     @cached_property
     def _marks(self) -> dict[str, Mark]:
@@ -242,12 +239,32 @@ class Experience:
         return {**kept, **self._scan[1]}
 
     @cached_property
-    def _gone(self) -> frozenset[str]:
+    def _masked(self) -> frozenset[str]:
         return hidden_by(self._marks)
 
     @cached_property
+    def _unmasked(self) -> list[Seen]:
+        """Outcomes of the newer segments that are believed by themselves."""
+        return [item for item in self._scan[0] if item.id not in self._masked]
+
+    @cached_property
+    def _judged(self) -> Judged:
+        rows = partial(counting_rows, self._connection, stale=self._stale, gone=self._masked)
+        return judge(rows, (item.outcome for item in self._unmasked))
+
+    @cached_property
+    def _gone(self) -> frozenset[str]:
+        """What masks hide and library baselines take out, of the index."""
+        return self._masked | self._judged.ids
+
+    @cached_property
     def _live(self) -> list[StoredOutcome]:
-        seen = [item for item in self._scan[0] if item.id not in self._gone]
+        libraries = self._judged.libraries
+        seen = [
+            item
+            for item in self._unmasked
+            if not (libraries and self._lore.doubt(item.outcome, libraries))
+        ]
         known = self._known([item.id for item in seen])
         return [
             StoredOutcome(
@@ -282,18 +299,3 @@ def _in_utf8(file: BinaryIO) -> BinaryIO:
         return file
     file.seek(0)
     return io.BytesIO(as_utf8(file.read()))
-
-
-def _tally(parts: Sequence[Any]) -> Tally:
-    rows, helped_rows, *weights = parts
-    total, largest, helped, failed, gain, gain_weight = (float(part or 0.0) for part in weights)
-    return Tally(
-        rows=rows,
-        helped_rows=helped_rows,
-        total=total,
-        largest=largest,
-        helped=helped,
-        failed=failed,
-        gain=gain,
-        gain_weight=gain_weight,
-    )

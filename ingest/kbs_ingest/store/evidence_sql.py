@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from kbs_engine.chance import (
     ANYWHERE,
@@ -12,6 +13,7 @@ from kbs_engine.chance import (
     UNDATED,
     UNDECIDED,
     UNVERIFIED,
+    Tally,
 )
 
 COUNTS: Final = "doubt = '' /* counts */"
@@ -49,6 +51,21 @@ TUNED: Final = f"""
     QUALIFY row_number() OVER (PARTITION BY tunables ORDER BY {_NEARER}) = 1
     ORDER BY {_NEARER} LIMIT $limit
 """  # noqa: S608 - own names
+TOLD: Final = f"""
+    SELECT task, machine, min(library_ns), min(reached_ns) FROM outcomes
+    WHERE {COUNTS} AND task IN (
+        SELECT task FROM outcomes WHERE {COUNTS} AND task <> ''
+        GROUP BY task HAVING min(library_ns) / min(reached_ns) > $factor
+        UNION SELECT unnest($live::VARCHAR[]))
+    GROUP BY task, machine
+"""  # noqa: S608 - own names
+"""What machines say of the tasks in which a baseline may stand against a time."""
+
+DOUBTED: Final = f"""
+    SELECT id FROM outcomes
+    JOIN (SELECT unnest($tasks::VARCHAR[]) AS task, unnest($ns::DOUBLE[]) AS ns) USING (task)
+    WHERE {COUNTS} AND library_ns IS NULL AND ns / after_ns > $factor
+"""  # noqa: S608 - own names
 HELD: Final = f"SELECT 1 FROM outcomes WHERE starts_with(id, $prefix) AND {COUNTS} LIMIT 1"  # noqa: S608
 TALLIES: Final = f"""
     SELECT method, machine, count(*), count(*) FILTER (verdict = 'effective'),
@@ -59,3 +76,19 @@ TALLIES: Final = f"""
         coalesce(sum(w) FILTER (verdict = 'effective' AND gain IS NOT NULL), 0)
     FROM ({WEIGHTS}) GROUP BY method, machine
 """  # noqa: S608 - own numbers
+
+
+def tally_of(parts: Sequence[Any]) -> Tally:
+    """A row of ``TALLIES`` behind its method and machine."""
+    rows, helped_rows, *weights = parts
+    total, largest, helped, failed, gain, gain_weight = (float(part or 0.0) for part in weights)
+    return Tally(
+        rows=rows,
+        helped_rows=helped_rows,
+        total=total,
+        largest=largest,
+        helped=helped,
+        failed=failed,
+        gain=gain,
+        gain_weight=gain_weight,
+    )

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,14 +15,15 @@ import msgspec
 
 from kbs_engine.chance import machine_of
 from kbs_engine.days import read_day
-from kbs_engine.experience.quarantine import LIBRARY_FACTOR
+from kbs_engine.experience.libraries import reached_ns
 from kbs_engine.experience.records import Record
 from kbs_engine.outcomes import Outcome
 from kbs_ingest.experience.lines import BadLine
-from kbs_ingest.experience.lore import Lore, task_of
+from kbs_ingest.experience.lore import Lore
 from kbs_ingest.experience.places import list_segments
 from kbs_ingest.experience.view import Mark, Scan, Seen
 from kbs_ingest.store.fingerprint import SIZE, fingerprints
+from kbs_ingest.store.judging import counting_rows, judge, task_text
 
 __all__ = [
     "BadLine",
@@ -41,10 +43,10 @@ TABLES: Final[dict[str, str]] = {
     "outcomes": "id VARCHAR, segment VARCHAR, line BIGINT, start BIGINT, length BIGINT, "
     "method VARCHAR, verdict VARCHAR, kernel VARCHAR, language VARCHAR, chip VARCHAR, "
     "arch VARCHAR, limiter VARCHAR, machine VARCHAR, day DATE, verified BOOLEAN, gain DOUBLE, "
-    "after_ns DOUBLE, task VARCHAR, source_hash VARCHAR, doubt VARCHAR, "
+    "after_ns DOUBLE, library_ns DOUBLE, reached_ns DOUBLE, task VARCHAR, "
+    "source_hash VARCHAR, doubt VARCHAR, "
     "tunables VARCHAR, dims_class VARCHAR, dtype VARCHAR, "
     f"print FLOAT[{SIZE}], mask FLOAT[{SIZE}]",
-    "libraries": "task VARCHAR, ns DOUBLE",
     "marks": "id VARCHAR, origin VARCHAR, segment VARCHAR, line BIGINT, record VARCHAR",
     "bad_lines": "file VARCHAR, line BIGINT, reason VARCHAR",
 }
@@ -118,14 +120,13 @@ def load(
         count += len(batch)
         if progress:
             progress("experience", count, count)
-    _insert_rows(connection, "libraries", [("|".join(t), ns) for t, ns in scan.libraries.items()])
     _insert_rows(connection, "bad_lines", [(b.file, b.line, b.reason) for b in scan.bad])
     _insert_rows(connection, "marks", [_mark_row(mark) for mark in scan.marks.values()])
-    _doubt_by_libraries(connection)
     doubted = connection.sql("SELECT count(*) FROM outcomes WHERE doubt <> ''").fetchall()
+    judged = judge(partial(counting_rows, connection, gone=scan.hidden()))
     return Loaded(
         outcomes=count,
-        doubted=int(doubted[0][0]),
+        doubted=int(doubted[0][0]) + len(judged.ids),
         marks=len(scan.marks),
         bad=tuple(scan.bad),
     )
@@ -162,12 +163,12 @@ def _insert(connection: duckdb.DuckDBPyConnection, batch: list[Seen]) -> None:
 
 def _row(seen: Seen) -> tuple[Any, ...]:
     outcome, found = seen.outcome, seen.found
-    task = "|".join(task_of(outcome)) if outcome.after_ns is not None and outcome.dims else ""
     return (
         seen.id, seen.segment, found.number, found.start, found.length, outcome.method,
         outcome.verdict, outcome.kernel, outcome.language, outcome.chip, outcome.arch,
         outcome.limiter, machine_of(outcome), day_of(outcome), outcome.verified, outcome.gain,
-        outcome.after_ns, task, outcome.source_hash, seen.doubt,
+        outcome.after_ns, outcome.baseline_ns, reached_ns(outcome), task_text(outcome),
+        outcome.source_hash, seen.doubt,
         _tunables(outcome), outcome.dims_class, outcome.dtype,
     )  # fmt: skip
 
@@ -227,17 +228,3 @@ def texts(connection: duckdb.DuckDBPyConnection) -> Any:
         "SELECT id, method, concat_ws(' ', method, verdict, kernel, language, chip, arch, "  # noqa: S608
         f"limiter) AS text, coalesce(print, {nothing}) AS vector FROM outcomes ORDER BY id"
     ).to_arrow_table()
-
-
-def _doubt_by_libraries(connection: duckdb.DuckDBPyConnection) -> None:
-    """Doubt what no other rule doubted and what leaves the best baseline of its task behind."""
-    connection.execute(
-        """
-        UPDATE outcomes SET doubt = format(
-            '{:.3g} times as fast as the best library baseline, which is not believed beyond {:g}',
-            ns / after_ns, $factor)
-        FROM libraries
-        WHERE libraries.task = outcomes.task AND doubt = '' AND ns / after_ns > $factor
-        """,
-        {"factor": LIBRARY_FACTOR},
-    )

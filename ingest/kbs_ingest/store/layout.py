@@ -17,7 +17,7 @@ from kbs_engine.decoding import decode_json
 from kbs_engine.errors import StoreError
 from kbs_ingest.store.lease import Lease, is_free
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Rises whenever what is stored or how files are read changes."""
 KEPT_GENERATIONS = 2
 _PREFIX = "gen-"

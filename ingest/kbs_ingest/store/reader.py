@@ -198,7 +198,11 @@ class Store:
         """Indexed outcomes whose profile before was most alike, with the distance."""
         found = lookup.nearest(self.connection, metrics, limit)
         near = ((self._experience.read([place]), distance) for place, distance in found)
-        return [(items[0].outcome, distance) for items, distance in near if items]
+        return [
+            (items[0].outcome, distance)
+            for items, distance in near
+            if items and not self._experience.hides(items[0])
+        ]
 
     def metric_map(self, vendor: str) -> MetricMap:
         """Canonical metrics of a vendor; StoreError when the wiki has none."""
