@@ -21,7 +21,7 @@ from kbs_engine.experience.form import malformed
 from kbs_engine.experience.legacy import method_slug
 from kbs_engine.inputs import read_regular
 from kbs_engine.numerals import read_integer, shortened, storable
-from kbs_engine.outcomes import Outcome, dims_class
+from kbs_engine.outcomes import Outcome, dims_class, with_gain
 from kbs_engine.vocabulary import VERDICTS
 from kbs_ingest.experience import Lore
 from kbs_ingest.experience.lore import task_of
@@ -70,7 +70,7 @@ def doubts_of(
 ) -> dict[str, str]:
     """Why those of the new outcomes are not believed that are not, by id, as a merge tells it."""
     new = {
-        id_: lore.resolve(record)
+        id_: lore.resolve(with_gain(record))
         for id_, record in zip(ids, records, strict=True)
         if isinstance(record, Outcome)
     }

@@ -40,12 +40,21 @@ def replication(target, **changes):
 
 texts = st.text(max_size=20)
 numbers = st.floats(-1e300, 1e300, allow_nan=False)
+
+PLACES = st.sampled_from([("h100_sxm", "sm_90a"), ("a100_sxm_80gb", "sm_80")])
+"""Chips with the architecture that each has."""
+
+
+def placed(place, **changes):
+    return outcome(chip=place[0], arch=place[1], **changes)
+
+
 outcomes = st.builds(
-    outcome,
+    placed,
+    place=PLACES,
     method=st.sampled_from(["split_k", "smem_padding", "coalesced_access"]),
     verdict=st.sampled_from(["effective", "ineffective", "harmful", "inseparable"]),
     machine=st.sampled_from(["m1", "m2", "m3"]),
-    arch=st.sampled_from(["sm_90a", "sm_80"]),
     kernel=st.sampled_from(["gemm", "softmax"]),
     verified=st.booleans(),
     gain=st.none() | st.floats(-5, 0.99),

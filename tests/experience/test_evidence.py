@@ -16,7 +16,7 @@ from kbs_engine.loop.seeding import Place, seeds_for
 from kbs_ingest.experience import append
 from kbs_ingest.experience.places import experience_folder, list_segments
 from kbs_ingest.store import ingest, open_store
-from tests.experience.records import METRICS, outcome, outcomes, replication
+from tests.experience.records import METRICS, PLACES, outcome, outcomes, placed, replication
 
 AS_OF = date(2026, 6, 1)
 HERE = Context(family="gemm", language="cuda-cpp", arch="sm_90a", limiter="dram")
@@ -218,7 +218,14 @@ def test_what_was_tried_on_a_source_is_found(indexed, reindex):
 
 def test_the_nearest_success_comes_first(indexed, reindex):
     near = outcome(kernel="gemm", gain=0.1, before_ns=None, after_ns=None, measurement="near")
-    far = outcome(arch="sm_80", gain=0.5, before_ns=None, after_ns=None, measurement="far")
+    far = outcome(
+        chip="a100_sxm_80gb",
+        arch="sm_80",
+        gain=0.5,
+        before_ns=None,
+        after_ns=None,
+        measurement="far",
+    )
     append(indexed, [far, near], origin="t")
     for _ in range(2):
         with open_store(indexed) as store:
@@ -250,11 +257,11 @@ def test_similar_profiles_are_found_through_their_segments(indexed, reindex):
 
 PLACE = Place(family="gemm", language="triton", arch="sm_90a", dims_class="M=64", limiter="dram")
 tuned = st.builds(
-    outcome,
+    placed,
+    place=PLACES,
     verdict=st.sampled_from(["effective", "effective", "ineffective"]),
     kernel=st.sampled_from(["gemm", "gemm", "softmax"]),
     language=st.sampled_from(["triton", "triton", "cuda-cpp"]),
-    arch=st.sampled_from(["sm_90a", "sm_80"]),
     dims_class=st.sampled_from(["M=64", "M=128"]),
     dtype=st.sampled_from([None, "fp16"]),
     limiter=st.sampled_from(["dram", "tensor"]),

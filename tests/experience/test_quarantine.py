@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbs_engine.experience import Physics, doubt
+from kbs_engine.experience import Physics, doubt, record_id
 from kbs_engine.experience.quarantine import physics_of
+from kbs_engine.outcomes import with_gain
 from kbs_ingest.experience import Lore, merge
+from kbs_ingest.experience.query import Reading
+from kbs_ingest.experience.stats import stats
 from tests.experience.records import entries, outcome
 from tests.experience.test_merge_laws import _write
 
 CHIP = Physics(
     chip="test",
+    arch="sm_90a",
     bandwidth_bytes_per_s=1e12,
     cache_bytes=1e6,
     ops_per_s={"fp16": 1e14, "fp8": 2e14},
@@ -53,12 +59,60 @@ def test_an_honest_record_near_the_floor_is_believed():
         (outcome(gain=-0.1, before_ns=None, after_ns=None), "called effective"),
         (outcome(verdict="harmful", gain=0.2, before_ns=None), "called harmful"),
         (outcome(gain=1 - 1e-6, before_ns=None, after_ns=None), "without the times"),
+        (outcome(verdict="harmful", gain=None, gain_low=0.1, before_ns=None), "at least 0.1"),
+        (outcome(gain=None, gain_high=-0.1, before_ns=None, after_ns=None), "at most -0.1"),
+        (outcome(verdict="ineffective"), "called ineffective at a gain of 0.25"),
+        (outcome(gain_low=0.8, gain_high=0.9), "whose low end is 0.8"),
+        (outcome(gain_low=0.1, gain_high=0.2), "whose high end is 0.2"),
+        (outcome(chip="test", arch="sm_80"), "test is of architecture sm_90a, not sm_80"),
+        (outcome(arch="gfx942", chip="mi300x", device="cuda"), "no architecture of cuda"),
+        (outcome(flops=-1.0), "no amount of work"),
         (over_v0(10_000), "its times say 1e+04 times"),
         (over_v0(1001, kernel="gemm", dims={"M": "big"}), "no floor, work or library baseline"),
     ],
 )
 def test_what_cannot_be_true_is_doubted_with_its_reason(found, told):
-    assert told in (doubt(found, CHIP) or "")
+    physics = None if found.chip == "mi300x" else CHIP
+    assert told in (doubt(found, physics) or "")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        outcome(arch="sm_90"),
+        outcome(arch=""),
+        outcome(gain_low=0.251, gain_high=0.3),
+        outcome(gain_low=0.2),
+        outcome(verdict="ineffective", verified=False),
+        outcome(verdict="ineffective", gain=0.3, gain_low=-0.1, gain_high=0.5,
+                before_ns=None, after_ns=None),
+        outcome(verdict="ineffective", gain=-0.5, before_ns=None, after_ns=None),
+        outcome(verdict="inseparable"),
+    ],
+)  # fmt: skip
+def test_what_digits_and_words_leave_open_is_no_contradiction(found):
+    assert doubt(found, CHIP) is None
+
+
+@given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300))
+def test_a_gain_that_is_not_told_is_that_of_the_times(before, after):
+    bare = outcome(gain=None, before_ns=before, after_ns=after)
+    found = with_gain(bare).gain
+    assert found == pytest.approx(1 - after / before) if found is not None else True
+    assert (found is None) == (not -math.inf < 1 - after / before < 1)
+    assert with_gain(outcome(gain=0.1, before_ns=before, after_ns=after)).gain == 0.1
+
+
+def test_a_gain_that_is_not_told_counts_without_another_id(tmp_path):
+    log, home = tmp_path / "log.jsonl", tmp_path / "home"
+    bare = outcome(gain=None)
+    _write(log, entries(bare, outcome(gain=None, after_ns=9e4, measurement="slower")))
+    (bad,) = merge(home, [log], lore=Lore(), origin="me").quarantined
+    assert "called effective at a gain of -0.125" in bad.reason
+    rows = {row.id: row for row in Reading(home, Lore()).rows()}
+    assert rows[record_id(bare)].outcome.gain == pytest.approx(0.25)
+    (method,) = stats(home, Lore()).methods
+    assert method.mean_gain == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(

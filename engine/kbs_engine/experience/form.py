@@ -26,6 +26,7 @@ _NAMES: Final = (
     "chip", "arch", "dominant_stall", "dims_class", "baseline", "run", "source_hash", "device",
     "driver", "machine", "date",
 )  # fmt: skip
+_WORK: Final = ("flops", "bytes_in", "bytes_out")
 
 
 def malformed(outcome: Outcome) -> str | None:
@@ -75,6 +76,10 @@ def _sizes(outcome: Outcome) -> str | None:
     for name, value in outcome.dims.items():
         if name.isupper() and isinstance(value, (int, float)) and value < 0:
             return f"{_shown(name)} is no size: {value:g}"
+    for name in _WORK:
+        value = getattr(outcome, name)
+        if value is not None and value < 0:
+            return f"{name} is no amount of work: {value:g}"
     return None
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -43,6 +44,12 @@ MARGIN: Final = 0.95
 MAX_PERCENT: Final = 120.0
 """Profilers read a few percent over 100 for a busy unit; nothing runs at more than this."""
 
+ROUNDED: Final = 0.02
+"""Share by which a gain, as a factor, may lie outside of its own interval: digits left out."""
+
+_CUDA_ARCH: Final = "sm_"
+_ROCM_ARCH: Final = "gfx"
+
 SHORTEST_LAUNCH: Final = 0.5
 """No kernel takes less than this share of what an empty launch was measured to take."""
 
@@ -51,6 +58,7 @@ class Physics(msgspec.Struct, frozen=True, kw_only=True):
     """What bounds every kernel on a chip, from its page; None is UNKNOWN and bounds nothing."""
 
     chip: str
+    arch: str = ""
     bandwidth_bytes_per_s: float | None = None
     cache_bytes: float | None = None
     """Of the last cache before device memory."""
@@ -71,6 +79,7 @@ def physics_of(chip: Chip) -> Physics:
     launch = chip.find("empty_launch_time", measured=True)
     return Physics(
         chip=chip.id,
+        arch=chip.arch,
         bandwidth_bytes_per_s=chip.number("memory_bandwidth"),
         cache_bytes=last_level_cache(chip),
         ops_per_s=peaks,
@@ -122,13 +131,40 @@ def doubt(
     """
     return (
         malformed(outcome)
+        or _elsewhere(outcome, physics)
         or _past_floor(outcome, physics)
         or _past_library(outcome, library_ns)
         or _impossible_percent(outcome.metrics_before)
         or _impossible_percent(outcome.metrics_after)
-        or _contradiction(outcome)
+        or _other_verdict(outcome)
+        or _outside(outcome)
+        or _other_factor(outcome)
         or _unchecked(outcome, physics, library_ns)
     )
+
+
+def same_arch(one: str, other: str) -> bool:
+    """Whether two words name one architecture: ``sm_90`` is the one of ``sm_90a``."""
+    return _bare_arch(one) == _bare_arch(other)
+
+
+@lru_cache(maxsize=1024)
+def _bare_arch(word: str) -> str:
+    key = word.strip().casefold()
+    return key.rstrip("af") if key.startswith(_CUDA_ARCH) else key
+
+
+def _elsewhere(outcome: Outcome, physics: Physics | None) -> str | None:
+    """A chip, an architecture and a kind of device of which no GPU has all."""
+    arch = outcome.arch
+    if not arch:
+        return None
+    if physics is not None and physics.arch and not same_arch(arch, physics.arch):
+        return f"{physics.chip} is of architecture {physics.arch}, not {arch}"
+    other = {"cuda": _ROCM_ARCH, "rocm": _CUDA_ARCH}.get(outcome.device)
+    if other and arch.casefold().startswith(other):
+        return f"{arch} is no architecture of {outcome.device} devices"
+    return None
 
 
 def _past_floor(outcome: Outcome, physics: Physics | None) -> str | None:
@@ -176,15 +212,41 @@ def _impossible_percent(metrics: Mapping[str, float]) -> str | None:
     return None
 
 
-def _contradiction(outcome: Outcome) -> str | None:
-    gain = outcome.gain
-    if gain is None:
+def _other_verdict(outcome: Outcome) -> str | None:
+    """A verdict that the gain, or its whole interval, says the opposite of."""
+    verdict, gain = outcome.verdict, outcome.gain
+    if verdict == "effective":
+        if gain is not None and gain <= 0:
+            return f"called effective at a gain of {gain:.3g}"
+        if outcome.gain_high is not None and outcome.gain_high <= 0:
+            return f"called effective at a gain of at most {outcome.gain_high:.3g}"
+    if verdict == "harmful":
+        if gain is not None and gain > 0:
+            return f"called harmful at a gain of {gain:.3g}"
+        if outcome.gain_low is not None and outcome.gain_low > 0:
+            return f"called harmful at a gain of at least {outcome.gain_low:.3g}"
+    surely = [share for share in (gain, outcome.gain_low) if share is not None]
+    if verdict == "ineffective" and outcome.verified and surely:
+        least = min(surely)
+        if 1 / (1 - least) > DISAGREEMENT:
+            return f"called ineffective at a gain of {least:.3g}"
+    return None
+
+
+def _outside(outcome: Outcome) -> str | None:
+    """A gain that its own interval leaves out, by more than digits left out explain."""
+    if outcome.gain is None:
         return None
-    if outcome.verdict == "effective" and gain <= 0:
-        return f"called effective at a gain of {gain:.3g}"
-    if outcome.verdict == "harmful" and gain > 0:
-        return f"called harmful at a gain of {gain:.3g}"
-    return _other_factor(outcome, 1 / (1 - gain))
+    factor = 1 / (1 - outcome.gain)
+    for end, low in ((outcome.gain_low, True), (outcome.gain_high, False)):
+        if end is None:
+            continue
+        share = factor * (1 - end)
+        if (share < 1 - ROUNDED) if low else (share > 1 + ROUNDED):
+            side = "low" if low else "high"
+            told = f"whose {side} end is {end:.3g}"
+            return f"a gain of {outcome.gain:.3g} lies outside of its interval, {told}"
+    return None
 
 
 def _unchecked(outcome: Outcome, physics: Physics | None, library_ns: float | None) -> str | None:
@@ -208,8 +270,11 @@ def _checkable(outcome: Outcome, physics: Physics | None, library_ns: float | No
     return bool(physics and floor_ns(outcome, physics))
 
 
-def _other_factor(outcome: Outcome, claimed: float) -> str | None:
+def _other_factor(outcome: Outcome) -> str | None:
     """A claimed factor that its own times do not show."""
+    if outcome.gain is None:
+        return None
+    claimed = 1 / (1 - outcome.gain)
     if outcome.before_ns is None or outcome.after_ns is None:
         if claimed > UNSHOWN_FACTOR:
             return f"claims {claimed:.3g} times without the times that would show it"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kbs_engine.experience.quarantine import Physics, doubt, physics_of
+from kbs_engine.experience.quarantine import Physics, doubt, physics_of, same_arch
 from kbs_engine.facts import Chip
 from kbs_engine.methods import Method
 from kbs_engine.outcomes import Outcome
@@ -82,7 +82,9 @@ class Lore:
         chip = self._named(outcome.chip)
         method = self.method(outcome.method)
         new_chip = chip.id if chip is not None else outcome.chip
-        arch = outcome.arch or (chip.arch if chip is not None else "")
+        arch = outcome.arch
+        if chip is not None and (not arch or same_arch(arch, chip.arch)):
+            arch = chip.arch
         if (method, new_chip, arch) == (outcome.method, outcome.chip, outcome.arch):
             return outcome
         return msgspec.structs.replace(outcome, method=method, chip=new_chip, arch=arch)

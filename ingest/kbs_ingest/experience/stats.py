@@ -156,6 +156,7 @@ def _kind_of(why: str) -> str:
         ("floor", "past the physics floor"),
         ("shorter than any launch", "past the physics floor"),
         ("times as fast as", "implausible against the best library baseline"),
+        ("architecture", "names a GPU that there is not"),
         (" %", "more than the whole of a unit"),
         ("without the times", "a factor without its times"),
     ):

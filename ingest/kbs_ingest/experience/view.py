@@ -15,7 +15,7 @@ from kbs_engine.experience.libraries import Libraries, reached_ns
 from kbs_engine.experience.merging import hidden
 from kbs_engine.experience.records import Entry, Legacy, Mask, Replication, Unmask
 from kbs_engine.experience.replications import votes
-from kbs_engine.outcomes import Outcome
+from kbs_engine.outcomes import Outcome, with_gain
 from kbs_ingest.experience.lines import BadLine, Found, parse_lines, read_record
 from kbs_ingest.experience.lore import Lore, Task, task_of
 from kbs_ingest.experience.places import list_segments
@@ -128,12 +128,13 @@ def _read(path: Path, size: int | None) -> bytes:
 
 
 def plain_outcome(entry: Entry) -> Outcome:
-    """The outcome of an entry, with its origin."""
+    """The outcome of an entry, with its origin and the gain that its times tell."""
     record = entry.record
     outcome = outcome_of(record) if isinstance(record, Legacy) else record
     if not isinstance(outcome, Outcome):
         msg = f"{type(outcome).__name__} is no outcome"
         raise TypeError(msg)
+    outcome = with_gain(outcome)
     if not entry.origin or outcome.machine:
         return outcome
     return msgspec.structs.replace(outcome, origin=entry.origin)
