@@ -18,7 +18,9 @@ from kbs_engine.decoding import decode_json
 from kbs_engine.errors import InputError, UsageError
 from kbs_engine.experience import Record
 from kbs_engine.experience.form import malformed
+from kbs_engine.experience.keys import refuse_repeated, refuse_unknown
 from kbs_engine.experience.legacy import method_slug
+from kbs_engine.experience.records import fields_of, whole
 from kbs_engine.inputs import read_regular
 from kbs_engine.numerals import read_integer, shortened, storable
 from kbs_engine.outcomes import Outcome, dims_class, with_gain
@@ -87,28 +89,46 @@ def _values(data: bytes, path: Path) -> list[Any]:
     data = as_utf8(data).removeprefix(BOM_UTF8)
     try:
         value = decode_json(data)
+        parts = [data]
     except msgspec.DecodeError:
-        try:
-            return [decode_json(line) for line in data.splitlines() if line.strip()]
-        except (msgspec.DecodeError, RecursionError) as problem:
-            raise InputError(
-                f"is no JSON: {problem}",
-                where=str(path),
-                remedy="write one record, a list of records, or one record a line",
-            ) from problem
+        parts = [line for line in data.splitlines() if line.strip()]
+        value = [_value(line, path) for line in parts]
+    for number, part in enumerate(parts, 1):
+        _read_once(part, str(path) if len(parts) == 1 else f"{path}: record {number}")
     return value if isinstance(value, list) else [value]
+
+
+def _read_once(data: bytes, where: str) -> None:
+    try:
+        refuse_repeated(data)
+    except ValueError as problem:
+        raise InputError(
+            f"is no record: {problem}", where=where, remedy="leave one of the two"
+        ) from problem
+
+
+def _value(line: bytes, path: Path) -> Any:
+    try:
+        return decode_json(line)
+    except (msgspec.DecodeError, RecursionError) as problem:
+        raise InputError(
+            f"is no JSON: {problem}",
+            where=str(path),
+            remedy="write one record, a list of records, or one record a line",
+        ) from problem
 
 
 def _record(value: Any, where: str) -> Record:
     if isinstance(value, dict) and value.get("kind", "outcome") == "outcome":
         if "correct" not in value or "integrity" not in value or value.get("verified") is False:
             raise InputError(NO_VERDICTS, where=where, remedy=GIVE_VERDICTS)
-        value = {"kind": "outcome", **value}
+        value = whole(value)
     if isinstance(value, dict) and value.get("kind") == "legacy":
         raise InputError(NO_VERDICTS, where=where, remedy=GIVE_VERDICTS)
     try:
         found: Record = msgspec.convert(value, Record)
-    except msgspec.ValidationError as problem:
+        refuse_unknown(value, fields_of(found), "a record")
+    except ValueError as problem:
         raise InputError(
             f"is no record: {problem}",
             where=where,

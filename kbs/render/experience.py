@@ -106,6 +106,7 @@ def show_merge(console: Console, report: MergeReport) -> None:
     )
     _faults(console, "quarantined", report.quarantined)
     _faults(console, "rejected", report.rejected)
+    _faults(console, "in part unread", report.unread)
 
 
 def _faults(console: Console, word: str, faults: Sequence[Any]) -> None:

@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from kbs_engine.decoding import decode_json
+from kbs_engine.experience.keys import refuse_repeated, refuse_unknown
 from kbs_engine.outcomes import SCHEMA_VERSION, Outcome
 from kbs_engine.vocabulary import Family, Language
 
@@ -122,9 +123,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     origin: str
     record: Record
+    raw: bytes = b""
+    """The record as it came, where its hash is the id and this kbs would write it differently."""
 
 
-class _Line(msgspec.Struct):
+class _Line(msgspec.Struct, forbid_unknown_fields=True):
     id: str
     record: msgspec.Raw
     origin: str = ""
@@ -174,7 +177,7 @@ def write_line(entry: Entry) -> bytes:
     origin = msgspec.json.encode(entry.origin)
     return b"".join(
         (b'{"id":"', entry.id.encode(), b'","origin":', origin, b',"record":',
-         content(entry.record), b"}\n")
+         entry.raw or content(entry.record), b"}\n")
     )  # fmt: skip
 
 
@@ -188,20 +191,60 @@ def read_line(line: bytes) -> Entry:
         msg = f"a line of {len(line)} bytes is no record"
         raise ValueError(msg)
     match = CANONICAL.match(line)
-    if match is not None and line.endswith(b"}"):
+    if match is not None and has_its_id(line, match):
         raw = line[match.end() : -1]
-        if hashlib.sha256(raw).hexdigest().encode() == match[1]:
-            return Entry(id=match[1].decode(), origin=match[2].decode(), record=_record(raw))
+        record = _record(raw)
+        if content(record) == raw:
+            return Entry(id=match[1].decode(), origin=match[2].decode(), record=record)
+    return _strange(line)
+
+
+def has_its_id(line: bytes, match: re.Match[bytes]) -> bool:
+    """Whether the record of a line that begins as ``CANONICAL`` has the id that stands there."""
+    if not line.endswith(b"}"):
+        return False
+    found = hashlib.sha256(memoryview(line)[match.end() : -1])
+    return found.hexdigest().encode() == match[1]
+
+
+def _strange(line: bytes) -> Entry:
+    """The entry of a line that this kbs would write differently."""
+    value: Any = decode_json(line)
+    if not isinstance(value, dict):
+        msg = "not a JSON object"
+        raise ValueError(msg)  # noqa: TRY004 - a bad line is one kind of failure
+    refuse_repeated(line)
+    if "record" not in value:
+        return _bare(value)
     try:
         found = _LINES.decode(line)
-    except msgspec.ValidationError:
-        return _bare(line)
+    except msgspec.ValidationError as problem:
+        msg = "a line of the log has an id, an origin and a record, and nothing else"
+        raise ValueError(msg) from problem
     raw = bytes(found.record)
     record = _record(raw)
-    if hashlib.sha256(raw).hexdigest() != found.id and record_id(record) != found.id:
+    as_written = content(record)
+    if hashlib.sha256(raw).hexdigest() == found.id:
+        kept = b"" if raw == as_written else raw
+        return Entry(id=found.id, origin=found.origin, record=record, raw=kept)
+    if hashlib.sha256(as_written).hexdigest() != found.id or _unknown(record, value["record"]):
         msg = "the record does not have its id: it was altered after it was written"
         raise ValueError(msg)
     return Entry(id=found.id, origin=found.origin, record=record)
+
+
+def unread(entry: Entry) -> list[str]:
+    """Fields of a record that this kbs does not know: a later one wrote them."""
+    return _unknown(entry.record, decode_json(entry.raw)) if entry.raw else []
+
+
+def fields_of(record: Record | type[Any]) -> tuple[str, ...]:
+    """Names of the fields of a record or of a kind of record."""
+    return ("kind", *record.__struct_fields__)
+
+
+def _unknown(record: Record, value: dict[str, Any]) -> list[str]:
+    return sorted(value.keys() - set(fields_of(record)))
 
 
 def _record(raw: bytes) -> Record:
@@ -230,20 +273,20 @@ def _refuse_newer(raw: bytes) -> None:
         raise ValueError(msg)
 
 
-def _bare(line: bytes) -> Entry:
-    value: Any = decode_json(line)
-    if not isinstance(value, dict):
-        msg = "not a JSON object"
-        raise ValueError(msg)  # noqa: TRY004 - a bad line is one kind of failure
-    if "record" in value:
-        msg = "a line of the log has an id, an origin and a record"
-        raise ValueError(msg)
+def _bare(value: dict[str, Any]) -> Entry:
     if "kind" not in value and isinstance(value.get("optimization"), str):
         bare = {name: part for name, part in value.items() if name != "id"}
         value = {"kind": "legacy", "entry": bare, "measurement": "legacy-0"}
-    record: Record = _record(msgspec.json.encode({"kind": "outcome", **value}))
+    record = _record(msgspec.json.encode(whole(value)))
+    refuse_unknown(value, fields_of(record), "a record")
     origin = ""
     if isinstance(record, Outcome):
         origin = record.origin
         record = msgspec.structs.replace(record, origin="")
     return Entry(id=record_id(record), origin=origin, record=record)
+
+
+def whole(value: dict[str, Any]) -> dict[str, Any]:
+    """A record written by hand with what may be left out: it is an outcome, its chip tells arch."""
+    value = {"kind": "outcome", **value}
+    return {"arch": "", **value} if value["kind"] == "outcome" else value

@@ -6,6 +6,7 @@ import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kbs_engine.errors import InputError
+from kbs_engine.experience.keys import noting
 from kbs_engine.experience.legacy import legacy_entry, outcome_of
 from kbs_engine.experience.records import Entry, Legacy, read_line
 from kbs_engine.inputs import read_regular
@@ -104,7 +106,9 @@ def parse_array(data: bytes, name: str, origin: str) -> Iterator[Found | BadLine
     A fault names its entry, since a log may stand on one line.
     """
     text = data.decode("utf-8", errors="replace")
-    decoder = json.JSONDecoder(parse_constant=_no_number)
+    twice: list[str] = []
+    hook = partial(noting, twice)
+    decoder = json.JSONDecoder(parse_constant=_no_number, object_pairs_hook=hook)
     position = text.index("[") + 1
     seen: dict[str, int] = {}
     number, counted = 1, 0
@@ -124,10 +128,13 @@ def parse_array(data: bytes, name: str, origin: str) -> Iterator[Found | BadLine
             yield BadLine(file=name, line=number, reason=reason)
             return
         try:
+            if twice:
+                raise ValueError(twice[0])  # noqa: TRY301 - told as any fault of an entry
             yield Found(number, position, end - position, _array_entry(value, seen, origin))
         except (ValueError, RecursionError) as problem:
             reason = f"entry {entry}: {_one_line(problem)}"
             yield BadLine(file=name, line=number, reason=reason)
+        twice.clear()
         position = end
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kbs_engine.errors import InputError
-from kbs_engine.experience.records import CANONICAL
+from kbs_engine.experience.records import CANONICAL, has_its_id
 from kbs_ingest.experience.lines import (
     BadLine,
     raw_lines,
@@ -50,6 +50,8 @@ class MergeReport(msgspec.Struct, frozen=True, kw_only=True):
     too that counted here until this merge."""
     rejected: tuple[BadLine, ...]
     """Lines that are no records and were left out."""
+    unread: tuple[BadLine, ...] = ()
+    """Records of a later kbs: whole in the log, but with fields that this one does not read."""
 
     @property
     def understood_nothing(self) -> bool:
@@ -96,6 +98,7 @@ def merge(
         duplicates=sink.duplicates,
         quarantined=tuple(sorted(told, key=lambda bad: (bad.file, bad.line))),
         rejected=tuple(bad for parsed in every for bad in parsed.rejected),
+        unread=tuple(bad for parsed in every for bad in parsed.unread),
     )
 
 
@@ -209,7 +212,7 @@ def _held(home: Path) -> dict[bytes, str]:
     for path in list_segments(experience_folder(home)).values():
         for _, _, line in raw_lines(read_bytes(path)):
             match = CANONICAL.match(line)
-            if match is not None and line.endswith(b"}"):
+            if match is not None and has_its_id(line, match):
                 key = bytes.fromhex(match[1].decode())
                 origin = names.setdefault(match[2], match[2].decode(errors="replace"))
             else:

@@ -9,7 +9,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from kbs_engine.experience.records import CANONICAL, Entry, Mask, Replication, Unmask, write_line
+from kbs_engine.experience.records import (
+    CANONICAL,
+    Entry,
+    Mask,
+    Replication,
+    Unmask,
+    unread,
+    write_line,
+)
 from kbs_ingest.experience.lines import (
     BadLine,
     Found,
@@ -28,6 +36,7 @@ _NO_LOG = (
     "alone or under entries, experiences, records or log"
 )
 """Of a file that is none of ours; a last line that a crash cut short is told of no other file."""
+_UNREAD = "kept as it came, with fields that this kbs does not know: "
 
 
 class Source(NamedTuple):
@@ -55,6 +64,7 @@ class Parsed:
         self.rewritten: dict[int, bytes] = {}
         self.rejected: list[BadLine] = []
         self.doubted: list[BadLine] = []
+        self.unread: list[BadLine] = []
         self.claims = Claims()
         """What those that are believed by themselves say of their tasks."""
         self._numbers = array("q")
@@ -105,8 +115,10 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
         entry = msgspec.structs.replace(found.entry, origin=whose)
         line = data[found.start : found.start + found.length]
         index = parsed.take(found, names.setdefault(whose, whose), number if one_line else None)
-        if not found.entry.origin or not CANONICAL.match(line):
+        if one_line or not found.entry.origin or not CANONICAL.match(line):
             parsed.rewritten[index] = write_line(entry)[:-1]
+        if entry.raw and (fields := unread(entry)):
+            parsed.unread.append(parsed.fault(index, _UNREAD + ", ".join(fields)[:200]))
         _judge(parsed, index, entry, lore)
     if not parsed.origins and not parsed.rejected and not data.isspace() and data:
         parsed.rejected.append(BadLine(file=source.label, line=1, reason=_NO_LOG))
