@@ -13,18 +13,23 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import click
 
+from kbs_engine.unseen import CONTROLS, UNSEEN
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-_CONTROL: Final = re.compile(
-    r"\r(?!\n)|[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
-)
-"""All but tab and line end; also those that turn the direction of what follows."""
+_CONTROL: Final = re.compile(rf"\r(?!\n)|(?![\t\n\r])[{CONTROLS}]|[{UNSEEN}]")
+"""All but tab and line end; also what turns the direction of text, or is not seen in it."""
 
 
 def escaped(text: str) -> str:
     """Text with each control character as a backslash, u and its code, as in JSON."""
-    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return text if text.isascii() and text.isprintable() else _CONTROL.sub(_code, text)
+
+
+def _code(match: re.Match[str]) -> str:
+    units = match[0].encode("utf-16-be")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
 class Escaping:

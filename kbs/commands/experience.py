@@ -287,7 +287,10 @@ def export(context: Context, *, file: Path, **options: Any) -> None:
     count = write(context.home, lore, {**options, "states": states}, file)
     if context.json and str(file) != "-":
         context.print_json({"exported": count, "file": str(file)})
-    elif str(file) != "-" and context.verbosity >= 0:
+    elif count and str(file) != "-" and context.verbosity >= 0:
         click.echo(f"{count} records in {file}")
     if count == 0:
-        raise RefusedError("no record is like that", remedy="widen the filters, or add --all")
+        raise RefusedError(
+            "no record is like that, so nothing was written",
+            remedy="widen the filters, or add --all",
+        )

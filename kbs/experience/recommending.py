@@ -35,6 +35,9 @@ def advise_from_experience(store: Store, told: dict[str, Any], *, as_of: date, t
         told: ``kernel``, ``language``, ``chip`` and ``limiter``, each a word or None.
         as_of: the date at which outcomes are weighed.
         top: how many to give.
+
+    Raises:
+        RefusedError: The chip is none that the wiki knows, and no architecture either.
     """
     situation = msgspec.convert(
         {
@@ -48,6 +51,8 @@ def advise_from_experience(store: Store, told: dict[str, Any], *, as_of: date, t
     ready = Advisor(store).ask(Asked(kernel=told["kernel"] or "", situation=situation))
     item = ready.item
     arch = item.chip.arch if item.chip else store.lore().arch(told["chip"] or "")
+    if told["chip"] and not arch:
+        store.chip(told["chip"])  # refuses what is neither a GPU nor an architecture
     place = Place(
         family=told["kernel"], language=told["language"], arch=arch, limiter=told["limiter"]
     )
@@ -61,10 +66,12 @@ def advise_from_experience(store: Store, told: dict[str, Any], *, as_of: date, t
         {row.method: row.reason for row in foreseen.filtered if row.filter != "score"},
     )[:top]
     told_by = sum(tally.rows for tallies in evidence.values() for tally in tallies.values())
-    note = "" if told_by else "no past outcomes yet: the ranking is the wiki's alone"
+    notes = [] if told_by else ["no past outcomes yet: the ranking is the wiki's alone"]
+    if item.chip and not item.chip.specs and told["chip"] != arch:
+        notes.append(f"{told['chip']} may be several GPUs: only their architecture {arch} is taken")
     return Advice(
         recommendations=tuple(_with_examples(row, store, place) for row in rows),
-        note=note,
+        note="; ".join(notes),
         arch=arch or None,
     )
 

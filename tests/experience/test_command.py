@@ -177,6 +177,8 @@ def test_an_exchange_is_told(kbs_here, mine, tmp_path):
         (("recommend",), 2, "nothing to recommend for"),
         (("recommend", "--kernel", "bananas"), 2, "is none of"),
         (("recommend", "--bottleneck", "bananas"), 2, "is none of"),
+        (("recommend", "--kernel", "softmax", "--chip", "h9000"), 1, "h9000"),
+        (("recommend", "--kernel", "softmax", "--chip", "sm_999"), 1, "sm_999"),
         (("merge", "nowhere"), 2, "no such file or folder"),
         (("mask", "abcdef01", "--reason", "r"), 1, "no record has the id"),
         (("mask", "abc", "--reason", "r"), 2, "too short"),
@@ -192,6 +194,18 @@ def test_what_cannot_be_done_is_told(kbs_here, arguments, code, told):
     assert ran.code == code
     assert told in ran.err.replace("\n", " ")
     assert "bug" not in ran.err
+    assert ran.out == ""
+
+
+@pytest.mark.parametrize(
+    ("chip", "note"), [("h100_sxm", ""), ("sm_90", ""), ("h100", "only their architecture sm_90a")]
+)
+def test_a_chip_that_is_taken_for_its_architecture_is_told(kbs_here, mine, chip, note):
+    found = kbs_here("--json", "experience", "recommend", "--kernel", "softmax", "--chip", chip,
+                     at=mine).json  # fmt: skip
+    assert found["arch"] == "sm_90a"
+    assert note in found["note"]
+    assert ("several GPUs" in found["note"]) == bool(note)
 
 
 good = write_line(entry_of(outcome(), "team"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import sys
+import unicodedata
 from datetime import timedelta
 
 import pytest
@@ -24,6 +26,8 @@ BASE = {
     "kind": "outcome", "verdict": "ineffective", "kernel": "gemm", "language": "triton",
     "chip": "h100_sxm", "arch": "sm_90a", "correct": True, "integrity": True,
 }  # fmt: skip
+HIDING = "\u202e\u2066\u200b\u200d\u2060\ufeff\u00ad\u2028\U000e0041"
+"""Characters that turn text, or are not seen in it."""
 NO_DAYS = (
     "garbage", "29.11.2026", "-1", "2026/13/45", "10000-01-01", "9000-01-01", "20260131",
     "2026-W05-1", "2026-01-31 or so",
@@ -35,6 +39,7 @@ STRANGE = [
     ({"method": "split_k", "together_with": [EVIL]}, "is no id of a method"),
     ({"method": "split_k", "machine": "\n\nkbs: all is well"}, "machine"),
     ({"method": "split_k", "chip": EVIL}, "chip"),
+    *(({"method": "split_k", "machine": f"m{char}1"}, "not seen") for char in HIDING),
     ({"method": "split_k", "chip": "A" * 5000}, "of 5000 characters"),
     ({"method": "split_k", "version": "../v1"}, "version"),
     ({"method": "split_k", "date": "9999-99-99"}, "is no date"),
@@ -181,7 +186,16 @@ def test_an_empty_file_and_a_file_known_already_are_no_fault(tmp_path, kbs_here)
         assert kbs_here("experience", "merge", path, at=tmp_path / "home").code == 0
 
 
-@given(st.text())
+def test_no_character_that_is_obeyed_or_hidden_is_let_pass():
+    """Of all that Unicode calls control or format, but the signs that are seen."""
+    seen = {*"\t\n", *map(chr, (0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD))}
+    seen |= {*map(chr, range(0x600, 0x606)), *map(chr, range(0x13430, 0x13456))}
+    for char in map(chr, range(sys.maxunicode + 1)):
+        if unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp") and char not in seen:
+            assert escaped(f"{char}x") != f"{char}x", hex(ord(char))
+
+
+@given(st.text() | st.text(alphabet=HIDING))
 def test_what_is_written_is_escaped_once_and_json_means_the_same(text):
     below = io.StringIO()
     Escaping(below).write(text)
@@ -212,7 +226,7 @@ def test_a_share_takes_few_characters(share):
     "changes",
     [
         {}, {"date": "2026-02-28"}, {"date": "2024-02-29T10:00:00+00:00"}, {"date": ""},
-        {"machine": "GPU-1b2c ü"}, {"gain": -999.0, "before_ns": None}, {"version": "v12"},
+        {"machine": "GPU-1b2c ü 東京 🖥️"}, {"gain": -999.0, "before_ns": None}, {"version": "v12"},
         {"gain_low": 0.1, "gain_high": 0.1},
     ],
 )  # fmt: skip

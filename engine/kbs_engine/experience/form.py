@@ -12,6 +12,7 @@ from typing import Final
 
 from kbs_engine.days import day_fault
 from kbs_engine.outcomes import Outcome
+from kbs_engine.unseen import CONTROLS, UNSEEN
 
 LONGEST: Final = 200
 """Characters of a name; the longest of any GPU or driver has a third of it."""
@@ -21,7 +22,8 @@ ABSURD: Final = 1e6
 
 _METHOD: Final = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _VERSION: Final = re.compile(r"v\d{1,9}|")
-_CONTROL: Final = re.compile(r"[\0-\x1f\x7f-\x9f]")
+_CONTROL: Final = re.compile(f"[{CONTROLS}]")
+_UNSEEN: Final = re.compile(f"[{UNSEEN}]")
 _NAMES: Final = (
     "chip", "arch", "dominant_stall", "dims_class", "baseline", "run", "source_hash", "device",
     "driver", "machine", "date",
@@ -62,7 +64,11 @@ def _names(outcome: Outcome) -> str | None:
 def _name(word: str) -> str:
     if len(word) > LONGEST:
         return f"of {len(word)} characters is no name"
-    return f"{_shown(word)} holds control characters" if _CONTROL.search(word) else ""
+    if word.isascii() and word.isprintable():
+        return ""
+    if _CONTROL.search(word):
+        return f"{_shown(word)} holds control characters"
+    return f"{_shown(word)} holds characters that are not seen" if _UNSEEN.search(word) else ""
 
 
 def _day(text: str) -> str | None:
