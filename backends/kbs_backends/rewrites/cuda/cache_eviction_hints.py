@@ -40,7 +40,7 @@ def rewrite(source: RewriteSource) -> Rewritten:
 
 def _read_once(view: View, kernel: Kernel, param: Param) -> tuple[int, int, str] | None:
     """Where a constant array is read, if once, outside of loops, by a thread's own index."""
-    if param.stars != 1 or not param.const or param.element not in STREAMED:
+    if param.stars != 1 or not param.const or param.element not in STREAMED or param.volatile:
         return None
     uses = kernel.uses(param.name)
     if len(uses) != 1:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError
+from kbs_backends.rewrites.cuda.names import declares
+from kbs_backends.rewrites.cuda.reach import called_name, strange_call, words_of
 from kbs_backends.rewrites.cuda.view import Kernel, Param
 from kbs_backends.variants.records import Edit, apply_edits
 
@@ -15,6 +18,14 @@ SIZES: Final = {
     "__nv_bfloat16": 2, "short": 2, "unsigned short": 2, "char": 1, "unsigned char": 1,
     "int8_t": 1, "uint8_t": 1, "int32_t": 4, "uint32_t": 4,
 }  # fmt: skip
+_OF_THREAD = re.compile(
+    r"threadIdx|blockIdx|gridDim|asm|__asm\w*|static|volatile|__shared__|extern|goto"
+    r"|\w*lane_?id|lanemask\w*|this_\w+|cooperative_groups|cg|tiled_partition|coalesced_threads"
+    r"|__(?:shfl|ballot|any|all|activemask|match|reduce|sync|nanosleep|threadfence)\w*"
+    r"|_*clock(?:64)?|_*globaltimer\w*|atomic\w*|curand\w*",
+    re.IGNORECASE,
+)
+"""Names by which work hangs on its thread, warp or block, and not only on its element."""
 _BREAKS = frozenset({"return_statement", "goto_statement", "break_statement", "continue_statement"})
 
 
@@ -39,6 +50,7 @@ class Elementwise:
         else:
             self._read_guarded(statements)
         self._read_arrays()
+        self._require_work_of_one_element()
 
     def _other(self, why: str) -> NotApplicableError:
         return NotApplicableError(f"{self.kernel.name} {why}")
@@ -48,6 +60,8 @@ class Elementwise:
         kind = declaration.child_by_field_name("type")
         if declared is None or kind is None or declared.type != "init_declarator":
             raise self._other("does not begin with its thread's index")
+        if len(declaration.children_by_field_name("declarator")) > 1:
+            raise self._other("declares more than its index at its beginning")
         name, value = (declared.child_by_field_name(f) for f in ("declarator", "value"))
         if name is None or value is None or name.type != "identifier":
             raise self._other("does not begin with its thread's index")
@@ -58,6 +72,20 @@ class Elementwise:
             raise self._other("numbers its threads in another way than along x")
         self.index, self.first = self.view.code(name), self.view.code(value)
         self.index_type = self.view.code(kind)
+
+    def _require_work_of_one_element(self) -> None:
+        """Several elements will share a thread: nothing may tell the threads apart."""
+        for word in sorted(words_of(self.view, self.work)):
+            if _OF_THREAD.fullmatch(word):
+                raise self._other(f"uses {word} in its work, which is not its element's alone")
+        called = strange_call(self.view, self.work)
+        if called is not None:
+            raise self._other(f"calls {called}, which may hang on the thread")
+        kept = {self.index, self.bound}
+        for statement in self.work:
+            for node in self.view.tree.walk(statement, "identifier"):
+                if self.view.code(node) in kept and (declares(node) or _may_change(node)):
+                    raise self._other(f"changes {self.view.code(node)} in its work")
 
     def _read_guarded(self, statements: list[Node]) -> None:
         self._read_index(statements[0])
@@ -129,6 +157,8 @@ class Elementwise:
         sizes = {SIZES.get(param.element, 0) for param in self.arrays}
         if len(sizes) != 1 or 0 in sizes or any(param.stars != 1 for param in self.arrays):
             raise self._other("has arrays of unlike or unknown element sizes")
+        if any(param.volatile for param in self.arrays):
+            raise self._other("has a volatile array, of which every access counts")
         self.bytes_per_element = sizes.pop()
         if not self.stored:
             raise self._other("stores to no array by its index")
@@ -137,6 +167,11 @@ class Elementwise:
         access = node.parent
         indices = access.child_by_field_name("indices") if access is not None else None
         if access is None or indices is None or access.child_by_field_name("argument") != node:
+            hint = self._hinted(node)
+            if hint:
+                raise self._other(
+                    f"reaches {param.name} through {hint} of an earlier rewrite: one of the two"
+                )
             raise self._other(f"uses {param.name} other than by an index")
         if self.view.code(indices)[1:-1].strip() != self.index:
             raise self._other(f"reads or writes {param.name} at another place than its own index")
@@ -155,6 +190,15 @@ class Elementwise:
             self.stored.add(param.name)
         self.loaded.add(param.name)
 
+    def _hinted(self, node: Node) -> str:
+        """Name of the helper of another rewrite whose call a node stands in."""
+        here: Node | None = node
+        while here is not None and here.type != "compound_statement":
+            if here.type == "call_expression" and called_name(self.view, here).startswith("kbs_"):
+                return called_name(self.view, here)
+            here = here.parent
+        return ""
+
     def statements(self, *, packed: bool) -> list[str]:
         """Text of the work, with ``x[i]`` read from its pack where ``packed``."""
         lines = []
@@ -169,6 +213,16 @@ class Elementwise:
                     edits.append(Edit(start - offset, end - offset, f"kbs_{name}.v[kbs_lane]"))
             lines += apply_edits(text, edits).split("\n")
         return lines
+
+
+def _may_change(name: Node) -> bool:
+    """Return whether a name is assigned, counted up or down, or its address is taken."""
+    above = name.parent
+    if above is None:
+        return False
+    if above.type == "assignment_expression":
+        return above.child_by_field_name("left") == name
+    return above.type in {"update_expression", "pointer_expression", "reference_declarator"}
 
 
 def node_is_plain(node: Node, statement: Node) -> bool:

@@ -76,6 +76,8 @@ def _stores(view: View, kernel: Kernel, param: Param) -> list[tuple[Node, Node, 
 def _refusal(
     view: View, kernel: Kernel, param: Param, stores: list[tuple[Node, Node, Node]]
 ) -> str:
+    if param.volatile:
+        return f"{param.name} of {kernel.name} is volatile, of which every access counts"
     if param.element not in STREAMED:
         return f"{kernel.name} stores {param.element}, which has no streaming form"
     if not stores or len(kernel.uses(param.name)) != len(stores):

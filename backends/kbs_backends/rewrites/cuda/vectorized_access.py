@@ -5,9 +5,11 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
+from kbs_backends.rewrites.cuda.aliases import aliased
 from kbs_backends.rewrites.cuda.draft import CudaDraft
 from kbs_backends.rewrites.cuda.elementwise import Elementwise
 from kbs_backends.rewrites.cuda.view import Kernel, View, view_of
+from kbs_backends.variants.cuda_tree import enclosing_function
 
 METHOD = "vectorized_access"
 _WIDEST = 16
@@ -36,8 +38,12 @@ def rewrite(source: RewriteSource) -> Rewritten:
     for kernel in view.kernels:
         try:
             form = Elementwise(kernel)
-        except NotApplicableError as reason:
-            reasons.append(str(reason))
+        except NotApplicableError as problem:
+            reasons.append(str(problem))
+            continue
+        reason = _refusal(view, kernel)
+        if reason:
+            reasons.append(reason)
             continue
         sizes.add(form.bytes_per_element)
         done.append(kernel)
@@ -52,6 +58,12 @@ def rewrite(source: RewriteSource) -> Rewritten:
     return draft.finish(f"wide accesses: {', '.join(kernel.name for kernel in done)}")
 
 
+def _refusal(view: View, kernel: Kernel) -> str:
+    if len(view.functions[kernel.name]) > 1:
+        return f"{kernel.name} has overloads, whose launches cannot be told apart"
+    return aliased(view, kernel)
+
+
 def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
     view, body = draft.view, form.kernel.body
     start, end = body.start_byte + 1, body.end_byte - 1
@@ -64,8 +76,12 @@ def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
         )
         new = [head, *(f"  {line}" for line in group), "  }"]
     else:
-        head = f"  const {form.index_type} kbs_first = ({form.first}) * KBS_VECTOR;"
-        new = [head, *group]
+        start_of_group = [
+            f"  const {form.index_type} kbs_thread = {form.first};",
+            f"  if (kbs_thread > {form.bound} / KBS_VECTOR) return;",
+            f"  const {form.index_type} kbs_first = kbs_thread * KBS_VECTOR;",
+        ]
+        new = [*start_of_group, *group]
     lines = ["", f"#if {draft.switch}", *new, "#else", old, "#endif", ""]
     draft.replace((start, end), "\n".join(lines))
 
@@ -73,7 +89,7 @@ def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
 def _group(form: Elementwise) -> list[str]:
     """Lines that handle the elements from ``kbs_first`` on."""
     aligned = " && ".join(f"kbs_aligned({param.name})" for param in form.arrays)
-    lines = [f"  if (kbs_first + KBS_VECTOR <= {form.bound} && {aligned}) {{"]
+    lines = [f"  if ({form.bound} - kbs_first >= KBS_VECTOR && {aligned}) {{"]
     for param in form.arrays:
         pack = f"KbsPack<{param.element}>"
         name = f"kbs_{param.name}"
@@ -130,6 +146,8 @@ def _blocks(view: View, grid: Node | None, host: Node | None) -> Node | None:
     if sum(view.code(node) == name for node in view.tree.walk(host, "identifier")) > 2:  # noqa: PLR2004
         return None  # others depend on it: its declaration and one launch are all there may be
     value = view.constant(name, host)
+    if value is not None and enclosing_function(value) != host:
+        return None  # of the whole file: other launches may have it
     if value is not None and value.type == "argument_list":
         listed = [child for child in value.children if child.is_named]
         return listed[0] if len(listed) == 1 else None

@@ -10,11 +10,20 @@ import msgspec
 from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError
-from kbs_backends.variants.cuda_tree import CTree, enclosing_function, function_name
+from kbs_backends.rewrites.cuda.names import (
+    declared_name,
+    declares,
+    is_called,
+    is_special,
+    named_children,
+    plain_name,
+)
+from kbs_backends.variants.cuda_tree import CTree, enclosing_function
 
 _OWN_MACROS = re.compile(
     r"KBS_RESTRICT\b|KBS_CONST\b|KBS_BOUNDS\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 )
+_GIVE_VALUES = ("init_declarator", "preproc_def", "function_declarator", "enumerator")
 LISTS = frozenset({"argument_list", "parameter_list"})
 """Nodes that hold the sizes of ``dim3 name(...)``."""
 
@@ -28,6 +37,7 @@ class Param(msgspec.Struct, frozen=True, kw_only=True):
     stars: int
     const: bool
     restrict: bool
+    volatile: bool = False
     start: int
     """Byte offset of the declaration."""
     name_start: int
@@ -75,15 +85,13 @@ class Launch:
     def __init__(self, view: View, node: Node) -> None:
         """Read the parts of the call."""
         called = node.prev_sibling
-        self.kernel = view.code(called).split("<", 1)[0].strip() if called is not None else ""
-        parts = [child for child in node.children if child.is_named and child.type != "comment"]
+        self.kernel = plain_name(view.tree, called) if called is not None else ""
+        parts = named_children(node)
         self.grid: Node | None = parts[0] if parts else None
         self.block: Node | None = parts[1] if len(parts) > 1 else None
         self.host = enclosing_function(node)
         given = node.next_sibling
-        self.arguments = (
-            [child for child in given.children if child.is_named] if given is not None else []
-        )
+        self.arguments = named_children(given) if given is not None else []
 
 
 class View:
@@ -95,16 +103,50 @@ class View:
         self.data = text.encode()
         self.tree = CTree(_OWN_MACROS.sub(_plain, text))
         self.kernels: list[Kernel] = []
+        self.functions: dict[str, list[Node]] = {}
+        """Definitions by plain name; overloads and specialisations stand beside each other."""
+        self.macros: dict[str, list[str]] = {}
+        """What stands for a macro's name, one text a definition."""
         for node in self.tree.walk(None, "function_definition"):
             head = self.tree.code(node).split("{", 1)[0]
-            name = function_name(self.tree, node)
-            if "__global__" in head and name and not node.has_error:
+            name = declared_name(self.tree, node)
+            self.functions.setdefault(name, []).append(node)
+            if "__global__" in head and name and not node.has_error and not is_special(node):
                 self.kernels.append(Kernel(self, node, name))
+        for node in self.tree.walk(None, "preproc_def", "preproc_function_def"):
+            named, value = (node.child_by_field_name(field) for field in ("name", "value"))
+            if named is not None:
+                text = self.code(value) if value is not None else ""
+                self.macros.setdefault(self.code(named), []).append(text)
         self.launches = [Launch(self, one) for one in self.tree.walk(None, "kernel_call_syntax")]
 
     def code(self, node: Node) -> str:
         """Text of a node."""
         return self.data[node.start_byte : node.end_byte].decode()
+
+    def told_again(self, name: str) -> bool:
+        """Return whether a function stands a second time: declared, overloaded or specialised."""
+        told = self.tree.walk(None, "function_declarator")
+        names = [
+            plain_name(self.tree, one.child_by_field_name("declarator") or one) for one in told
+        ]
+        return names.count(name) > 1
+
+    def passed_on(self, name: str) -> bool:
+        """Return whether a function is used other than by a call, so that others may call it."""
+        for node in self.tree.walk(None, "identifier"):
+            if self.code(node) == name and not is_called(node) and not self._is_own(node):
+                return True
+        texts = (text for listed in self.macros.values() for text in listed)
+        return any(re.search(rf"\b{name}\b", text) for text in texts)
+
+    def _is_own(self, node: Node) -> bool:
+        """Return whether a name is that of a parameter or local of its function."""
+        function, name = enclosing_function(node), self.code(node)
+        return function is not None and any(
+            self.code(one) == name and declares(one)
+            for one in self.tree.walk(function, "identifier")
+        )
 
     def span(self, node: Node) -> tuple[int, int]:
         """Byte offsets of a node."""
@@ -127,13 +169,14 @@ class View:
         """Value of a name that is set once: a local of ``scope``, a global or a macro."""
         for place in (scope, None):
             if place is None or scope is not None:
-                found = list(self._values(name, place))
+                found = list(self.values(name, place))
                 if found:
                     return found[0] if len(found) == 1 and not self._changed(name, scope) else None
         return None
 
-    def _values(self, name: str, place: Node | None) -> Iterator[Node]:
-        for node in self.tree.walk(place, "init_declarator", "preproc_def", "function_declarator"):
+    def values(self, name: str, place: Node | None) -> Iterator[Node]:
+        """Values that a name is declared with in a function, or at file level."""
+        for node in self.tree.walk(place, *_GIVE_VALUES):
             if node.type == "function_declarator" and place is not None:
                 yield from self._seeming_function(name, node)
             field = "declarator" if node.type == "init_declarator" else "name"
@@ -202,6 +245,7 @@ def _params(view: View, node: Node) -> Iterator[Param]:
             stars=stars,
             const=any(view.tree.code(one).strip() == "const" for one in qualifiers),
             restrict=restrict,
+            volatile=any(view.tree.code(one).strip() == "volatile" for one in qualifiers),
             start=declared.start_byte,
             name_start=here.start_byte,
         )
