@@ -49,6 +49,13 @@ def _device(view: View, name: str) -> list[Node]:
     return [one for one in found if "__global__" not in view.code(one).split("{", 1)[0]]
 
 
+def reached(view: View, node: Node) -> list[Node]:
+    """``node`` and every function of the file for the device that it reaches, in order."""
+    words = words_of(view, [node])
+    found = [one for name in view.functions for one in _device(view, name) if name in words]
+    return [node, *(one for one in found if one != node)]
+
+
 def strange_call(view: View, nodes: list[Node]) -> str | None:
     """A function called, directly or behind another, that neither the file nor the list shows."""
     seen: set[str] = set()

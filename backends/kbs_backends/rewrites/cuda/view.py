@@ -89,6 +89,8 @@ class Launch:
         parts = named_children(node)
         self.grid: Node | None = parts[0] if parts else None
         self.block: Node | None = parts[1] if len(parts) > 1 else None
+        self.shared: Node | None = parts[2] if len(parts) > 2 else None  # noqa: PLR2004
+        self.called = called
         self.host = enclosing_function(node)
         given = node.next_sibling
         self.arguments = named_children(given) if given is not None else []
@@ -102,6 +104,7 @@ class View:
         self.text = text
         self.data = text.encode()
         self.tree = CTree(_OWN_MACROS.sub(_plain, text))
+        self._constants: dict[tuple[str, int], Node | None] = {}
         self.kernels: list[Kernel] = []
         self.functions: dict[str, list[Node]] = {}
         """Definitions by plain name; overloads and specialisations stand beside each other."""
@@ -167,6 +170,12 @@ class View:
 
     def constant(self, name: str, scope: Node | None) -> Node | None:
         """Value of a name that is set once: a local of ``scope``, a global or a macro."""
+        key = (name, scope.start_byte if scope is not None else -1)
+        if key not in self._constants:
+            self._constants[key] = self._constant(name, scope)
+        return self._constants[key]
+
+    def _constant(self, name: str, scope: Node | None) -> Node | None:
         for place in (scope, None):
             if place is None or scope is not None:
                 found = list(self.values(name, place))
