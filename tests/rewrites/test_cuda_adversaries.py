@@ -261,3 +261,97 @@ def test_an_element_that_is_read_is_found_so(work):
     text = text.replace("(x, y, n); }", "(b, x, y, n); }").replace("solve(", "solve(float* b, ")
     source = RewriteSource(text=text, language="cuda-cpp")
     assert "KBS_CONST float* KBS_RESTRICT buf" in REWRITES["readonly_cache_path"].apply(source)
+
+
+@pytest.mark.parametrize(
+    ("work", "before", "why"),
+    [
+        ("union { double d; int w[2]; } u; u.d = x[i]; y[i] = u.w[1];", "", "the bytes of"),
+        ("double d = x[i]; y[i] = __double_as_longlong(d) >> 63;", "", "the bytes of"),
+        ("double d = x[i]; y[i] = __double2hiint(d);", "", "the bytes of"),
+        ("double d = x[i]; long long b; memcpy(&b, &d, 8); y[i] = b;", "", "the bytes of"),
+        ("double d = x[i]; y[i] = *reinterpret_cast<long long*>(&d);", "", "the bytes of"),
+        ("double d = x[i]; y[i] = *(long long*)&d;", "", "the address of d"),
+        ("y[i] = x[i] * sizeof(double) * 0.5;", "", "the bytes of"),
+        ("double d = x[i]; y[i] = sizeof(d) * 0.5;", "", "the bytes of"),
+        ('double d; asm("mov.f64 %0, 1.0;" : "=d"(d)); y[i] = d;', "", "assembly"),
+        ("extern __shared__ double s[]; s[0] = x[i]; y[i] = s[0];", "", "that others lay out"),
+        ("double d = x[i]; double* p = &d; y[i] = *p;", "", "pointer to double"),
+        ("double s, c; sincos(x[i], &s, &c); y[i] = s * c;", "", "the address of s"),
+        (
+            "double acc = 0.0; add(&acc, x[i]); y[i] = acc;",
+            "__device__ void add(double* acc, double v) { *acc += v; }",
+            "the address of acc",
+        ),
+        (
+            "double acc = 0.0; add(acc, x[i]); y[i] = acc;",
+            "__device__ void add(double& acc, double v) { acc += v; }",
+            "the address of acc",
+        ),
+        (
+            "double acc[2] = {0.0, 1.0}; add(acc, x[i]); y[i] = acc[0];",
+            "__device__ void add(double acc[2], double v) { acc[0] += v; }",
+            "the address of acc",
+        ),
+        (
+            "double d = x[i]; y[i] = std::max(d, kLeast);",
+            "__constant__ double kLeast = 0.1;",
+            "with kLeast",
+        ),
+        ("y[i] = x[i] * 1e300 * 1e-300;", "", "1e300, which single precision does not hold"),
+        ("y[i] = x[i] + 1e-60;", "", "1e-60, which single precision does not hold"),
+    ],
+)
+def test_doubles_that_are_more_than_numbers_stay(work, before, why):
+    answer = asked("avoid_fp64", elementwise(work, before))
+    assert not answer.ok
+    assert why in answer.why
+
+
+def test_a_template_that_is_launched_with_double_stays():
+    kernel = "template <typename T>\n" + elementwise(
+        "y[i] = x[i] * 0.1;", params="T* x, T* y, int n"
+    )
+    assert "given doubles" in asked("avoid_fp64", kernel.replace("k<<<", "k<double><<<")).why
+    assert asked("avoid_fp64", kernel.replace("k<<<", "k<float><<<")).ok
+
+
+@pytest.mark.parametrize(
+    ("work", "before", "kept"),
+    [
+        ("y[i] = x[i] * 0.5 * PASTE(1.5);", "#define PASTE(a) a##f", "PASTE(1.5)"),
+        (
+            "y[i] = x[i] * 0.5 * OUTER(1.5);",
+            "#define PASTE(a) a##f\n#define OUTER(a) PASTE(a)",
+            "OUTER(1.5)",
+        ),
+        ("long double d = 0.5; y[i] = d;", "", "long double d"),
+        (
+            "double acc = 0.5; add(acc, x[i]);",
+            "__device__ void add(double a, float v);",
+            "double a",
+        ),
+    ],
+)
+def test_what_single_precision_would_not_compile_with_is_left(work, before, kept):
+    source = RewriteSource(text=elementwise(work, before), language="cuda-cpp")
+    assert kept in REWRITES["avoid_fp64"].apply(source)
+
+
+FORWARD = (
+    "#include <cuda_runtime.h>\n#define THREADS 256\n"
+    "__global__ void k(const float* x, float* y, int n);\n"
+    'extern "C" void solve(const float* x, float* y, int n)'
+    " { k<<<(n + 255) / 256, 256>>>(x, y, n); }\n"
+    "#include <math.h>\n"
+    f"__global__ void k(const float* x, float* y, int n) {{ {INDEX} if (i < n) y[i] = x[i]; }}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"), [("block_size_tuning", "KBS_BLOCK"), ("vectorized_access", "KBS_VECTOR")]
+)
+def test_constants_stand_above_the_first_that_needs_them(method, name):
+    text = REWRITES[method].apply(RewriteSource(text=FORWARD, language="cuda-cpp"))
+    assert text.index(f"constexpr int {name} =") < text.index("void solve")
+    assert text.index("cuda_runtime.h") < text.index(f"constexpr int {name} =")

@@ -7,6 +7,11 @@ import re
 from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
+from kbs_backends.rewrites.cuda.doubles import (
+    beyond_single,
+    in_pasting_macro,
+    more_than_numbers,
+)
 from kbs_backends.rewrites.cuda.draft import CudaDraft
 from kbs_backends.rewrites.cuda.view import Kernel, View, view_of
 
@@ -24,10 +29,12 @@ def rewrite(source: RewriteSource) -> Rewritten:
     draft = CudaDraft(view, METHOD)
     reasons = []
     for kernel in view.kernels:
-        if any(param.element == "double" for param in kernel.params.values()):
-            reasons.append(f"{kernel.name} is given doubles")
+        wide = _wide(view, kernel)
+        reason = more_than_numbers(view, kernel) or _out_of_range(view, kernel, wide)
+        if reason:
+            reasons.append(reason)
             continue
-        for node in _wide(view, kernel):
+        for node in wide:
             literal = node.type == "number_literal"
             text = f"KBS_LITERAL({view.code(node)})" if literal else "kbs_real"
             draft.replace(view.span(node), text)
@@ -41,10 +48,20 @@ def rewrite(source: RewriteSource) -> Rewritten:
     return draft.finish(f"{changed} doubles to single precision")
 
 
+def _out_of_range(view: View, kernel: Kernel, wide: list[Node]) -> str:
+    for node in wide:
+        if node.type == "number_literal" and beyond_single(view.code(node)):
+            return f"{kernel.name} has {view.code(node)}, which single precision does not hold"
+    return ""
+
+
 def _wide(view: View, kernel: Kernel) -> list[Node]:
     found = []
     for node in kernel.walk("number_literal", "primitive_type"):
         text = view.code(node)
+        long = node.parent is not None and node.parent.type == "sized_type_specifier"
+        if long or in_pasting_macro(view, node):
+            continue
         if (node.type == "primitive_type" and text == "double") or (
             node.type == "number_literal" and _DOUBLE.match(text) and not _given(view, node)
         ):

@@ -44,8 +44,9 @@ class CudaDraft(Draft):
         return Rewritten(self.done(), what)
 
     def _place(self) -> int:
-        """Below the includes that come before the first function."""
-        first = min((kernel.node.start_byte for kernel in self.view.kernels), default=0)
+        """Below the includes that come before the first kernel and the first change."""
+        first = min([kernel.node.start_byte for kernel in self.view.kernels], default=0)
+        first = min([first, *(edit.start for edit in self.edits)])
         includes = [
             node.end_byte
             for node in self.view.tree.root.children
@@ -59,4 +60,4 @@ class CudaDraft(Draft):
             if node.type != "comment":
                 break
             place = node.end_byte + 1
-        return min(place, len(self.data))
+        return min(place, len(self.data), first)

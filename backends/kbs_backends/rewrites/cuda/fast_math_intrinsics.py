@@ -31,6 +31,8 @@ def rewrite(source: RewriteSource) -> Rewritten:
             if called is not None and name in _FAST:
                 draft.replace(view.span(called), f"kbs_{name}")
                 used[f"kbs_{name}"] = (_FAST[name], name)
+    if not draft and "kbs_exp_by_two" in source.text:
+        raise NotApplicableError("exp2_rescaling has chosen what expf is: one of the two")
     if not draft:
         raise NotApplicableError("no kernel calls expf, logf, sinf, cosf, powf or 1 / sqrtf")
     changed = len(draft.edits)
