@@ -6,10 +6,14 @@ from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.cuda.draft import CudaDraft
+from kbs_backends.rewrites.cuda.names import declares
 from kbs_backends.rewrites.cuda.view import Kernel, View, view_of
+from kbs_backends.variants.literals import read_c
 
 METHOD = "index_width_reduction"
 LIMIT = 2**31
+_SMALL = 2**16
+"""A factor that may carry an index beyond 32 bits; indices are multiplied within brackets."""
 _WIDE = frozenset(
     {"size_t", "int64_t", "uint64_t", "ptrdiff_t", "std::size_t", "long long", "unsigned long long"}
     | {"unsigned long", "long", "long long int", "std::int64_t"}
@@ -49,7 +53,8 @@ def _wide_types(view: View, kernel: Kernel) -> list[Node]:
         above = holder.parent
         nested = above is not None and above.type == "template_argument_list"
         own = nested and above is not None and "kbs_index" in view.code(above.parent or above)
-        if not own and (_counts(view, holder) or _in_index(holder)):
+        counts = _counts(view, holder) and not _is_data(view, kernel, holder)
+        if not own and (counts or _in_index(holder)):
             found.append(kind)
     return found
 
@@ -61,6 +66,38 @@ def _counts(view: View, holder: Node) -> bool:
     loop = holder.parent is not None and holder.parent.type == "for_statement"
     text = view.code(holder)
     return loop or "blockIdx" in text or "threadIdx" in text
+
+
+def _is_data(view: View, kernel: Kernel, holder: Node) -> bool:
+    """Return whether a local is more than an index: mixed by bits, pointed to, counted down."""
+    literals = [read_c(view.code(node)) for node in view.tree.walk(holder, "number_literal")]
+    if any(isinstance(value, int) and value >= LIMIT for value in literals):
+        return True
+    names = {view.code(node) for node in view.tree.walk(holder, "identifier") if declares(node)}
+    return any(_mixes(view, use) for name in names for use in kernel.uses(name))
+
+
+def _mixes(view: View, use: Node) -> bool:
+    above = use.parent
+    sign = above.child_by_field_name("operator") if above is not None else None
+    operator = view.code(sign) if sign is not None else ""
+    if above is None or _in_index(use):
+        return False
+    if above.type == "assignment_expression":
+        return above.child_by_field_name("left") == use and operator not in {"=", "+=", "-="}
+    if above.type == "update_expression":
+        return operator == "--"
+    if above.type == "pointer_expression":
+        return operator == "&"
+    if above.type != "binary_expression":
+        return False
+    right = above.child_by_field_name("right")
+    squared = operator == "*" and view.code(above).count(view.code(use)) > 1
+    wide = operator == "*" and any(
+        isinstance(value := read_c(view.code(node)), int) and value >= _SMALL
+        for node in view.tree.walk(above, "number_literal")
+    )
+    return squared or wide or operator in {"^", "|", "~"} or (operator == "<<" and right != use)
 
 
 def _in_index(holder: Node) -> bool:

@@ -35,5 +35,7 @@ def _wanted(view: View, loop: Node) -> bool:
     inner = body is not None and any(view.tree.walk(body, "for_statement", "while_statement"))
     if body is None or inner or not view.first_on_line(loop):
         return False
+    if any(view.tree.walk(body, "gnu_asm_expression")):
+        return False  # labels of assembly must not stand twice
     before = view.data[: view.line_start(loop)].decode().rstrip().rsplit("\n", 1)[-1].strip()
     return not before.startswith("#pragma") and not before.startswith("#endif")

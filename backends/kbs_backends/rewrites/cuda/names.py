@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tree_sitter import Node
 
 from kbs_backends.variants.cuda_tree import CTree
@@ -10,6 +12,8 @@ _AROUND_NAMES = frozenset(
     {"template_function", "qualified_identifier", "field_expression", "template_method"}
 )
 _NAMES = frozenset({"identifier", "field_identifier", "primitive_type", "type_identifier"})
+_ASKS = re.compile(r"cuda(?:Func|Occupancy)\w*\Z")
+"""Functions of the runtime that are given a kernel and do not launch it."""
 
 
 def named_children(node: Node) -> list[Node]:
@@ -42,12 +46,17 @@ def is_special(function: Node) -> bool:
     return here is not None and here.type in _AROUND_NAMES
 
 
-def is_called(name: Node) -> bool:
-    """Return whether a name is what a call calls or what a declaration declares."""
+def is_called(tree: CTree, name: Node) -> bool:
+    """Return whether a name is what a call calls, what is declared, or only asked about."""
     here = name
     while here.parent is not None and here.parent.type in _AROUND_NAMES:
         here = here.parent
     above = here.parent
+    while above is not None and above.type in {"cast_expression", "argument_list"}:
+        here, above = above, above.parent
+        called = above.child_by_field_name("function") if above is not None else None
+        if called is not None and _ASKS.match(plain_name(tree, called)):
+            return True
     if above is None:
         return False
     if above.type == "call_expression":

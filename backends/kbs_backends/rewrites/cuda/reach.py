@@ -79,6 +79,15 @@ def called_name(view: View, call: Node) -> str:
     return plain_name(view.tree, called) if called is not None else ""
 
 
+def fits_a_macro(view: View, call: Node) -> bool:
+    """Return whether the one argument of a call stays one when a macro takes the call's place."""
+    listed = call.child_by_field_name("arguments")
+    inside = view.tree.walk(
+        listed, "template_argument_list", "initializer_list", "lambda_expression"
+    )
+    return not any("," in view.code(node) for node in inside)
+
+
 def takes_by_value(view: View, call: Node, place: int) -> bool:
     """Return whether a call cannot change its argument number ``place``."""
     called = call.child_by_field_name("function")

@@ -5,13 +5,18 @@ from __future__ import annotations
 from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
+from kbs_backends.rewrites.cuda.constants import value_of
 from kbs_backends.rewrites.cuda.draft import CudaDraft
+from kbs_backends.rewrites.cuda.reach import called_name
 from kbs_backends.rewrites.cuda.view import Kernel, View, view_of
 from kbs_backends.variants.literals import read_c
 
 METHOD = "smem_padding"
 _BANKS = 8
 """A row whose length is a multiple of this many words makes columns collide at least four-fold."""
+_PADS = (1, 2, 4)
+_MOST_BYTES = 48 * 1024
+"""Shared memory that a block has by declaration alone."""
 _WORDS = frozenset({"float", "int", "unsigned", "unsigned int"})
 
 
@@ -21,7 +26,11 @@ def rewrite(source: RewriteSource) -> Rewritten:
     draft = CudaDraft(view, METHOD)
     reasons: list[str] = []
     for kernel in view.kernels:
-        for name, width, element in _tiles(view, kernel):
+        tiles = _tiles(view, kernel)
+        if _grows_too_large(view, kernel, tiles):
+            reasons.append(f"the tiles of {kernel.name} leave no room for padding in 48 KiB")
+            continue
+        for name, width, element in tiles:
             reason = _refusal(view, kernel, name, width, element)
             if reason:
                 reasons.append(reason)
@@ -30,7 +39,7 @@ def rewrite(source: RewriteSource) -> Rewritten:
     if not draft:
         raise NotApplicableError("; ".join(reasons) or "no kernel has a shared tile of two axes")
     changed = len(draft.edits)
-    draft.tunable("KBS_PAD_WORDS", 1, (1, 2, 4))
+    draft.tunable("KBS_PAD_WORDS", 1, _PADS)
     draft.line(f"constexpr int KBS_PAD = {draft.switch} ? KBS_PAD_WORDS : 0;")
     return draft.finish(f"{changed} shared tiles padded")
 
@@ -74,11 +83,32 @@ def _refusal(view: View, kernel: Kernel, name: str, width: Node, element: str) -
             return f"{name} is used other than by row and column"
         if second.parent is not None and second.parent.type == "pointer_expression":
             return f"the address of an element of {name} is taken"
+        if _is_reinterpreted(view, second):
+            return f"an element of {name} is read as another type"
         row, column = first.child_by_field_name("indices"), second.child_by_field_name("indices")
         if row is not None and column is not None:
             varies = _mentions(view, row, lanes)
             by_column |= varies and not _mentions(view, column, lanes)
     return "" if by_column else f"no warp reads or writes {name} by columns"
+
+
+def _is_reinterpreted(view: View, element: Node) -> bool:
+    """``reinterpret_cast<float4&>(tile[r][c])`` wants rows of whole vectors."""
+    call = element.parent.parent if element.parent is not None else None
+    return call is not None and called_name(view, call) == "reinterpret_cast"
+
+
+def _grows_too_large(view: View, kernel: Kernel, tiles: list[tuple[str, Node, str]]) -> bool:
+    """Return whether tiles with their padding pass what a block has without asking for more."""
+    total = 0
+    for _, width, _ in tiles:
+        outer = width.parent
+        inner = outer.child_by_field_name("declarator") if outer is not None else None
+        height = inner.child_by_field_name("size") if inner is not None else None
+        rows = value_of(view, height, kernel.node) if height is not None else None
+        columns = value_of(view, width, kernel.node)
+        total += (rows or 0) * ((columns or 0) + max(_PADS)) * 4
+    return total > _MOST_BYTES
 
 
 def _lane_names(view: View, kernel: Kernel) -> set[str]:

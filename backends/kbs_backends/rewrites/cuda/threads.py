@@ -13,18 +13,18 @@ _CONSTANT = re.compile(r"[\sA-Z0-9_()?:+*/-]+\Z")
 """Numbers and names of macros and constants."""
 
 
-def threads_of(view: View, launch: Launch) -> str | None:
-    """Return an expression that is constant at file level, None where there is none."""
+def threads_of(view: View, launch: Launch, place: int) -> str | None:
+    """Return an expression that is constant at ``place`` of the file, None where there is none."""
     block, host = launch.block, launch.host
     if block is not None and block.type == "identifier":
         name = view.code(block)
         block = view.constant(name, host)
         if block is not None and enclosing_function(block) is None:
-            return name if _is_constant(view, block) else None
+            return _named(view, name, block, place)
     if block is None:
         return None
     if block.type in LISTS or view.code(block).startswith("dim3"):
-        return _product(view, block, host)
+        return _product(view, block, host, place)
     return view.code(block).strip() if _is_constant(view, block) else None
 
 
@@ -34,7 +34,14 @@ def _is_constant(view: View, node: Node) -> bool:
     return plain and _CONSTANT.match(text) is not None
 
 
-def _product(view: View, node: Node, host: Node | None) -> str | None:
+def _named(view: View, name: str, value: Node, place: int) -> str | None:
+    """A name of the file where it is known at ``place``, its value where it comes later."""
+    if not _is_constant(view, value):
+        return None
+    return name if value.start_byte < place else view.code(value).split("//", 1)[0].strip()
+
+
+def _product(view: View, node: Node, host: Node | None, place: int) -> str | None:
     """``dim3(x, y)``: the product of its sizes."""
     listed = node if node.type in LISTS else node.child_by_field_name("arguments")
     sizes: list[str] = []
@@ -45,7 +52,7 @@ def _product(view: View, node: Node, host: Node | None) -> str | None:
             if value is None or not _is_constant(view, value):
                 return None
             local = enclosing_function(value) is not None
-            sizes.append(view.code(value) if local else text)
+            sizes.append(view.code(value) if local else _named(view, text, value, place) or text)
         elif _is_constant(view, child):
             sizes.append(text)
         else:

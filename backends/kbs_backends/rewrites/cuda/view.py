@@ -138,7 +138,11 @@ class View:
     def passed_on(self, name: str) -> bool:
         """Return whether a function is used other than by a call, so that others may call it."""
         for node in self.tree.walk(None, "identifier"):
-            if self.code(node) == name and not is_called(node) and not self._is_own(node):
+            if (
+                self.code(node) == name
+                and not is_called(self.tree, node)
+                and not self._is_own(node)
+            ):
                 return True
         texts = (text for listed in self.macros.values() for text in listed)
         return any(re.search(rf"\b{name}\b", text) for text in texts)
