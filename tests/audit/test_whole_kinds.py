@@ -128,7 +128,7 @@ def test_a_name_counts_whole(wiki, knowledge, tmp_path, place, name, chip, count
         ("H200 SXM SMs", "h200_sxm"), ("A100 80GB SXM4 SMs", "a100_sxm_80gb"),
         ("RTX 3060 12 GB SMs", "rtx_3060"), ("MI300X 192GB CUs", "mi300x"),
         ("RTX 6000 Ada SMs", "rtx_6000_ada"), ("V100 SMs", "v100_pcie"),
-        ("RX 7900 XTX CUs", "rx_7900_xtx"), ("A10 PCIe SMs", "a10"), ("8x L40S SMs", "l40s"),
+        ("RX 7900 XTX CUs", "rx_7900_xtx"), ("A10 PCIe SMs", "a10"), ("1x L40S SMs", "l40s"),
     ],
 )  # fmt: skip
 def test_what_a_part_is_called_is_no_other_product(wiki, verdict, place, name, chip):

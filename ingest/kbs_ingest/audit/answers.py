@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from kbs_engine.facts import Basis
@@ -74,16 +75,35 @@ def no_place(page: Page, anchor: Anchor) -> str:
     """Why an anchor leads to no line."""
     if anchor.first is not None:
         return f"gpu-wiki/{page.path} has {len(page.lines)} lines"
+    if is_malformed(anchor):
+        return f"{anchor.section!r} is no line; write :L<number>"
     if anchor.section:
         return f"gpu-wiki/{page.path} has no section {anchor.section!r}"
     return "the citation names neither line nor section"
 
 
-def reference(page: Page, lines: range | None, anchor: Anchor) -> Verdict:
-    """The answer on a citation without a value."""
+def is_malformed(anchor: Anchor) -> bool:
+    """Whether a place tries to name a line and does not: ``L34.5``."""
+    return bool(re.match(r"L?\d", anchor.section))
+
+
+def reference(page: Page, lines: range | None, unread: str, anchor: Anchor) -> Verdict:
+    """The answer on a citation without a value; ``unread`` is a number near it that is none."""
     if lines is None:
         return Verdict(verdict="missing", detail=no_place(page, anchor))
+    if unread:
+        return Verdict(
+            verdict="wrong_value",
+            detail=f"{unread!r} stands near it and was read as no value; "
+            "write <metric>: <value> <unit> <- <place>",
+        )
     return Verdict(verdict="ok", detail="names a place, no value to compare")
+
+
+def passed(detail: str, fact: Fact, claim: Claim) -> Verdict:
+    """The answer on a value that the cited line states, with the words that it does not."""
+    words = claim.unexplained(fact)
+    return Verdict(verdict="ok", detail=detail, unexplained=words)
 
 
 def another(value: Quantity) -> Verdict:
@@ -174,6 +194,16 @@ def different_unit(value: Quantity, fact: Fact) -> Verdict:
     )
 
 
+def coarse(value: Quantity, fact: Fact) -> Verdict:
+    """The answer on a value that is the row's with too few digits to be checked."""
+    return Verdict(
+        verdict="wrong_value",
+        detail=f"L{fact.line} states {fact.shown}, of which {value.text} has too few digits; "
+        "write three or more",
+        line=fact.line,
+    )
+
+
 def replaced(page: Page, facts: Sequence[Fact], old: Fact) -> Verdict:
     """The answer on a value that the page lists as not used."""
     used = next((fact for fact in facts if fact.used and fact.metric == old.metric), None)
@@ -216,5 +246,7 @@ def unit_note(value: Quantity, fact: Fact) -> str:
     if QUANTITY[value.unit] != QUANTITY[fact.unit] or (
         value.number == fact.value and value.unit != fact.unit
     ):
-        return f", and {value.unit or 'a bare number'} is not {fact.unit or 'a count'}"
+        return (
+            f", and {value.unit or 'a number without a known unit'} is not {fact.unit or 'a count'}"
+        )
     return ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from kbs_ingest.audit.words import tokens
 
 _VENDOR = frozenset({"nvidia", "amd", "instinct", "geforce", "radeon", "tesla", "gpu"})
@@ -30,6 +32,15 @@ _PCIE_WORD = re.compile(
 _MAX_NAME_TOKENS = 8
 
 
+class Named(msgspec.Struct, frozen=True, kw_only=True):
+    """A name in a text with the chips that it fits; none for a product that the wiki lacks."""
+
+    text: str
+    chips: frozenset[str] = frozenset()
+    sure: bool = True
+    """False for what only looks like a part number."""
+
+
 class ChipNames:
     """Names that a label may call a chip by, each with the chips that it fits."""
 
@@ -52,15 +63,33 @@ class ChipNames:
                 return
             words = words[1:]
 
-    def find(self, words: list[str]) -> tuple[frozenset[str], list[str], str]:
+    def find(self, words: Sequence[str]) -> tuple[frozenset[str], list[str], str]:
         """Chips that the words name, the words that remain, and an unknown chip's name.
 
         The longest name wins; what several names mean together is their union. A known name
         with a suffix that no such part bears is an unknown product.
         """
+        named, kept = self.read(words)
         chips: frozenset[str] = frozenset()
-        rest: list[str] = []
         guess = product = ""
+        for name in named:
+            if name.chips:
+                chips, product = chips | name.chips, ""
+            elif name.sure:
+                product = name.text
+            else:
+                guess = name.text
+        return chips, [words[at] for at in kept], product or ("" if chips else guess)
+
+    def read(
+        self, words: Sequence[str], of: frozenset[str] | None = None
+    ) -> tuple[list[Named], list[int]]:
+        """Every name among the words, in order, and the places of words that no known name holds.
+
+        A name of no known chip keeps its words, and so does one of none of the chips ``of``.
+        """
+        named: list[Named] = []
+        kept: list[int] = []
         position = 0
         while position < len(words):
             size, known = self._known(words, position)
@@ -70,19 +99,19 @@ class ChipNames:
                 position += used
                 if start and words[start - 1] == "quadro":
                     strange = strange or "quadro"
-                if strange:
-                    product = " ".join(words[start:position])
-                else:
-                    chips, product = chips | known, ""
+                text = " ".join(words[start:position])
+                if of is not None and (strange or not known & of):
+                    kept.extend(range(start, position))
+                named.append(Named(text=text, chips=frozenset() if strange else known))
                 continue
             taken = self._product(words, position)
             if taken:
-                product = " ".join(words[position : position + taken])
+                named.append(Named(text=" ".join(words[position : position + taken])))
             elif _CHIP_LIKE.fullmatch(words[position]):
-                guess = words[position]
-            rest.extend(words[position : position + max(taken, 1)])
+                named.append(Named(text=words[position], sure=False))
+            kept.extend(range(position, position + max(taken, 1)))
             position += max(taken, 1)
-        return chips, rest, product or ("" if chips else guess)
+        return named, kept
 
     def _known(self, words: Sequence[str], at: int) -> tuple[int, frozenset[str]]:
         for size in range(min(_MAX_NAME_TOKENS, len(words) - at), 0, -1):

@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from kbs_ingest.audit.accounting import Account
 from kbs_ingest.audit.knowledge import Fact
 from kbs_ingest.audit.model import Citation
 from kbs_ingest.audit.qualifiers import Qualifiers, clock_behind, qualifiers
@@ -39,6 +40,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     accumulate: str
     direction: str
     others: Qualifiers = Qualifiers()
+    account: Account | None = None
+    """The words of the statement, where it has a value."""
 
     def misfit(self, fact: Fact) -> str:
         """Why the row does not carry the statement, or nothing."""
@@ -56,7 +59,11 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
                 f"L{fact.line} is for {told[basis.direction]}, "
                 f"the statement says {told[self.direction]}"
             )
-        return self.others.misfit(fact)
+        return self.others.misfit(fact) or (self.account.fault(fact) if self.account else "")
+
+    def unexplained(self, fact: Fact) -> tuple[str, ...]:
+        """Plain words of the statement that the row does not explain."""
+        return self.account.unexplained(fact) if self.account else ()
 
 
 def without_accumulator(label: str) -> str:
@@ -64,7 +71,7 @@ def without_accumulator(label: str) -> str:
     return _ACCUMULATE.sub(" ", label)
 
 
-def claim_of(citation: Citation) -> Claim:
+def claim_of(citation: Citation, account: Account | None = None) -> Claim:
     """Read the statement: its labels from near to wide, then what stands beside the value."""
     texts = (*citation.labels[:1], citation.beside, *citation.labels[1:])
     sparse = next((found for text in texts if (found := _SPARSE.search(text))), None)
@@ -81,4 +88,5 @@ def claim_of(citation: Citation) -> Claim:
             qualifiers("".join(citation.labels[:1]), citation.behind, citation.after),
             citation.behind,
         ),
+        account=account,
     )

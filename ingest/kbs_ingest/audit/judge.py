@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
+from kbs_ingest.audit.accounting import Account
 from kbs_ingest.audit.answers import (
     another,
     basis_note,
     by_value,
     closest_topic,
+    coarse,
     different_unit,
     equal,
     first,
+    is_malformed,
     lines_of,
     no_place,
     nothing,
+    passed,
     reference,
     replaces,
     unit_note,
@@ -28,20 +30,13 @@ from kbs_ingest.audit.answers import (
     verbatim,
 )
 from kbs_ingest.audit.chipnames import ChipNames
-from kbs_ingest.audit.claims import Claim, claim_of, without_accumulator
+from kbs_ingest.audit.claims import Claim, claim_of
 from kbs_ingest.audit.knowledge import Fact, Knowledge, Page
 from kbs_ingest.audit.model import Anchor, Citation, Quantity, Verdict
 from kbs_ingest.audit.prose import prose_facts
-from kbs_ingest.audit.values import rounded
-from kbs_ingest.audit.words import Topic, tokens, topic
-
-
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to read a label: chips, metric, unknown chip."""
-
-    chips: frozenset[str]
-    topic: Topic
-    strange: str
+from kbs_ingest.audit.readings import Reading, conflict, read_labels
+from kbs_ingest.audit.values import parse_quantity, rounded
+from kbs_ingest.audit.words import tokens
 
 
 class Judge:
@@ -71,65 +66,65 @@ class Judge:
             return Verdict(verdict="missing", detail=page)
         lines = lines_of(page, citation.anchor)
         if citation.value is None:
-            return reference(page, lines, citation.anchor)
-        readings = self._readings(citation.labels)
-        if conflict := self._conflict(readings, page):
-            return Verdict(verdict="wrong_chip", detail=conflict)
-        if lines is None and citation.anchor == Anchor():
+            return self._reference(citation, page, lines)
+        readings = read_labels(self.names, citation.labels)
+        if named := conflict(self.names, citation, readings, page):
+            return Verdict(verdict="wrong_chip", detail=named)
+        if lines is None and (citation.anchor == Anchor() or is_malformed(citation.anchor)):
             return Verdict(verdict="missing", detail=no_place(page, citation.anchor))
         found = self._compare(citation, citation.value, page, lines, readings)
         twisted = found.verdict in ("ok", "moved") and citation.value.twist
         return another(citation.value) if twisted else found
 
+    def _reference(self, citation: Citation, page: Page, lines: range | None) -> Verdict:
+        """The answer on a place without a value; a number near it on a page of specs counts."""
+        words = tokens(citation.text)
+        number = parse_quantity(citation.unread) if citation.unread else None
+        if number is None or page.facts is None:
+            return reference(page, lines, "", citation.anchor)
+        rest = self.names.find(words)[1]
+        part_of_name = not number.unit and citation.unread not in rest
+        stated = any(
+            lines is not None and fact.line in lines and equal(number, fact) for fact in page.facts
+        )
+        unread = "" if part_of_name or stated else citation.unread
+        return reference(page, lines, unread, citation.anchor)
+
     def _lacking(self, citation: Citation) -> Verdict:
         """Whether the wiki still lacks what the statement says it lacks."""
-        reading = self._readings(citation.labels)[-1]
-        words = [reading.topic.words]
-        if len(reading.chips) == 1 and not reading.strange:
-            facts = [
-                (page, fact)
-                for page in self.knowledge.pages.values()
-                if page.facts is not None
-                and page.chips & reading.chips
-                and "hardware/" in page.path
-                for fact in page.facts
-                if fact.used and fact.basis.density != "sparse" and fact.basis.scope != "die"
-            ]
-            exact = verbatim([fact for _, fact in facts], words)
-            fitting = exact or [fact for _, fact in facts if fact.topic.covers(reading.topic)]
-            metrics = {fact.metric for fact in fitting}
-            if len(metrics) == 1 and all(fact.value is not None for fact in fitting):
-                page, fact = next((page, fact) for page, fact in facts if fact is fitting[0])
-                return Verdict(
-                    verdict="changed",
-                    detail=f"gpu-wiki/{page.path}:L{fact.line} states {fact.shown} now; "
-                    "the statement predates the page",
-                    line=fact.line,
-                    predates=True,
-                )
+        reading = read_labels(self.names, citation.labels)[-1]
+        stated = self._meant(citation, reading)
+        if stated and all(fact.value is not None for _, fact in stated):
+            best = closest_topic([fact for _, fact in stated])
+            page = next(page for page, fact in stated if fact is best)
+            return Verdict(
+                verdict="changed",
+                detail=f"gpu-wiki/{page.path}:L{best.line} states {best.shown} now; "
+                "the statement predates the page",
+                line=best.line,
+                predates=True,
+            )
         return Verdict(verdict="ok", detail="says that the wiki lacks the value")
 
-    def _readings(self, labels: Sequence[str]) -> list[Reading]:
-        """The label read from near to wide; a chip named wide holds for the near words too."""
-        found = []
-        for label in labels:
-            words = tokens(without_accumulator(label))
-            chips, rest, strange = self.names.find(words)
-            found.append(Reading(chips=chips, topic=topic(rest), strange=strange))
-            if "pcie" in words and "pcie" not in rest:
-                found.append(Reading(chips=frozenset(), topic=topic([*rest, "pcie"]), strange=""))
-        return found or [Reading(chips=frozenset(), topic=topic(()), strange="")]
-
-    def _conflict(self, readings: Sequence[Reading], page: Page) -> str:
-        named = next((reading for reading in readings if reading.chips or reading.strange), None)
-        if named is None or not page.chips:
-            return ""
-        if named.strange:
-            return f"the label names {named.strange.upper()}, of which the wiki has no page"
-        if named.chips & page.chips:
-            return ""
-        speaks = ", ".join(sorted(page.chips))
-        return f"the label names {', '.join(sorted(named.chips))}, the page speaks of {speaks}"
+    def _meant(self, citation: Citation, reading: Reading) -> list[tuple[Page, Fact]]:
+        """Rows of the one chip named that a label without a value can mean."""
+        if len(reading.chips) != 1 or reading.strange:
+            return []
+        unknown = Quantity(number=None, word="UNKNOWN", text="UNKNOWN")
+        rows = [
+            (page, fact, Account(citation.said, unknown, page, self.names))
+            for page in self.knowledge.pages.values()
+            if page.facts and page.chips & reading.chips and "hardware/" in page.path
+            for fact in page.facts
+            if fact.used and fact.basis.density != "sparse" and fact.basis.scope != "die"
+            if fact.topic.covers(reading.topic)
+        ]
+        plain = [row for row in rows if not row[2].fault(row[1]) and not row[2].unexplained(row[1])]
+        if not plain and len({fact.metric for _, fact, _ in rows}) > 1:
+            return []
+        said = frozenset(self.names.find(tokens(citation.said.near))[1])
+        meant = [row for row in plain if said <= row[1].topic.words] or plain or rows
+        return [(page, fact) for page, fact, _ in meant]
 
     def _compare(
         self,
@@ -140,7 +135,7 @@ class Judge:
         readings: Sequence[Reading],
     ) -> Verdict:
         facts = self._matching(page, readings)
-        claim = claim_of(citation)
+        claim = claim_of(citation, Account(citation.said, value, page, self.names))
         asked = next((r.topic.density for r in readings if r.topic.density), None)
         if asked and not (asked == "dense" and claim.sparse):
             facts = [fact for fact in facts if fact.basis.density in (None, asked)]
@@ -148,9 +143,9 @@ class Judge:
         alike = [fact for fact in facts if equal(value, fact)]
         rounds = [fact for fact in facts if rounded(value, fact.value, fact.unit)]
         if found := first(alike, lines, claim):
-            return Verdict(verdict="ok", detail=basis_note(found.basis))
+            return passed(basis_note(found.basis), found, claim)
         if found := first(rounds, lines, claim):
-            return Verdict(verdict="ok", detail=f"rounded; L{found.line} states {found.shown}")
+            return passed(f"rounded; L{found.line} states {found.shown}", found, claim)
         if lines is not None and self._says_in_prose(page, lines, value, readings, claim):
             return Verdict(verdict="ok", detail="a sentence on the cited line says so")
         return (
@@ -240,6 +235,8 @@ class Judge:
             return Verdict(verdict="missing", detail=nothing(page))
         stated = [fact for fact in here if fact.used]
         for fact in stated:
+            if rounded(value, fact.value, fact.unit, digits=1):
+                return coarse(value, fact)
             if replaces(value, fact):
                 return Verdict(
                     verdict="changed",

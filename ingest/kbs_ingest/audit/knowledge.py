@@ -11,6 +11,7 @@ import msgspec
 from kbs_engine.errors import WikiError
 from kbs_engine.facts import Basis, Spec
 from kbs_ingest.audit.chipnames import ChipNames
+from kbs_ingest.audit.pagewords import page_words
 from kbs_ingest.audit.tables import Disagreement, PageTables, read_tables
 from kbs_ingest.audit.words import Topic, tokens, topic
 from kbs_ingest.wiki.faults import Faults
@@ -60,6 +61,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Title, first and last line."""
     chips: frozenset[str] = frozenset()
     """Chips of which the page speaks; empty when it speaks of none in particular."""
+    words: frozenset[str] = frozenset()
+    """Words by which its chips are called beside their names: maker, architecture, memory."""
     facts: tuple[Fact, ...] | None = None
     """None for a page that is no table of specs."""
 
@@ -134,6 +137,7 @@ def knowledge_of(
     names = _names(found)
     users = _users(found)
     finder = ChipNames(names)
+    called = page_words(found)
     pages: dict[str, Page] = {}
     relative: dict[str, list[str]] = {}
     for file in files:
@@ -144,11 +148,13 @@ def knowledge_of(
         if lines and not lines[-1]:
             lines = lines[:-1]
         sections = tuple(_sections(lines)) if file.suffix == ".md" else ()
+        chips = _chips_of(file, spec_page, users, finder, sections)
         pages[file.path] = Page(
             path=file.path,
             lines=lines,
             sections=sections,
-            chips=_chips_of(file, spec_page, users, finder, sections),
+            chips=chips,
+            words=frozenset().union(*(called.get(chip, ()) for chip in chips)),
             facts=_facts(spec_page, tables.get(file.path)) if spec_page else None,
         )
         relative.setdefault(file.relative, []).insert(0, file.path)

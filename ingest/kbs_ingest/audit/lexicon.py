@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kbs_ingest.audit.values import NUMBER, UNIT
+from kbs_ingest.audit.unitwords import UNIT
+from kbs_ingest.audit.values import NUMBER
 
 COUNTED = (
     r"(?:SMs\b|CUs\b|compute units\b|multiprocessors\b|tensor cores\b|CUDA cores\b"

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from kbs_engine.units import QUANTITY
+
 VerdictName = Literal["ok", "moved", "changed", "missing", "wrong_value", "wrong_chip"]
 VERDICTS: dict[VerdictName, str] = {
     "ok": "the cited line states this metric with this value",
@@ -37,6 +39,11 @@ class Quantity(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the text says that the wiki lacks the value."""
         return self.number is None and self.word == "UNKNOWN"
 
+    @property
+    def kind(self) -> str:
+        """What the unit measures."""
+        return QUANTITY[self.unit]
+
 
 class Anchor(msgspec.Struct, frozen=True, kw_only=True):
     """The place on a page: lines, or a section by name, or nothing."""
@@ -44,6 +51,25 @@ class Anchor(msgspec.Struct, frozen=True, kw_only=True):
     first: int | None = None
     last: int | None = None
     section: str = ""
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """The words of a statement, by where they stand."""
+
+    near: str = ""
+    """The part of the label that belongs to the value."""
+    earlier: str = ""
+    """Parts of the label before that one."""
+    behind: str = ""
+    """What stands between the value and its citation."""
+    aside: str = ""
+    """Cells of words between the value's cell and the citation's."""
+    head: str = ""
+    """The heading of the value's column."""
+    remark: str = ""
+    """A remark in brackets right behind the citation."""
+    second: str = ""
+    """Another value of the same kind beside the cited one."""
 
 
 class Citation(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +92,11 @@ class Citation(msgspec.Struct, frozen=True, kw_only=True):
     """What stands right behind number and unit, up to the citation."""
     after: str = ""
     """What the same statement says after its citation."""
+    said: Said = Said()
+    headings: tuple[str, ...] = ()
+    """Headings over the statement, the nearest first."""
+    unread: str = ""
+    """A number near the citation that was read as no value of it."""
     strange: str = ""
     """A digit or a letter of another script that looks like the ASCII one."""
 
@@ -76,6 +107,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     verdict: VerdictName
     detail: str
     line: int | None = None
+    unexplained: tuple[str, ...] = ()
+    """Words of an ok statement that neither the row nor its page explains."""
     predates: bool = False
     """A true UNKNOWN of its day, which the wiki answers by now: fails with --strict alone."""
 
@@ -93,12 +126,12 @@ class Cited(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Uncited(msgspec.Struct, frozen=True, kw_only=True):
-    """A spec-like number without a citation, or vague wording beside a spec."""
+    """A spec-like number without a citation, vague wording, or words that no cited row explains."""
 
     file: str
     line: int
     text: str
-    kind: Literal["uncited", "vague"]
+    kind: Literal["uncited", "vague", "unexplained"]
 
 
 class FileReport(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from kbs_engine.facts import Basis
 from kbs_ingest.audit.knowledge import Fact, Page
-from kbs_ingest.audit.values import NUMBER, UNIT, parse_quantity
+from kbs_ingest.audit.unitwords import UNIT
+from kbs_ingest.audit.values import NUMBER, parse_quantity
 from kbs_ingest.audit.words import tokens, topic
 
 _NUMBER = re.compile(rf"(?<![\w.,:/-])({NUMBER})(?:\s*({UNIT}))?(?![\w/])")

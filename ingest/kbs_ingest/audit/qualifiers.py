@@ -9,8 +9,9 @@ import msgspec
 from kbs_engine.units import QUANTITY, to_base
 from kbs_ingest.audit.knowledge import Fact
 from kbs_ingest.audit.model import Quantity
-from kbs_ingest.audit.values import NUMBER, UNIT, alike, close, parse_quantity
-from kbs_ingest.audit.words import tokens
+from kbs_ingest.audit.unitwords import UNIT
+from kbs_ingest.audit.values import NUMBER, alike, close, parse_quantity
+from kbs_ingest.audit.words import singular, tokens
 
 _SKIP = r"(?:[\s_`\"')\]|]|\*\*|\*(?!\s*\d))*"
 _SECOND = rf"(?P<second>{NUMBER}(?:[\s|]*{UNIT}(?![\w/]))?)(?P<more>\s?[A-Za-z])?"
@@ -72,6 +73,7 @@ _SCOPES: dict[str, str] = {
     "package": "chip", "processor": "chip", "die": "die", "gcd": "die", "block": "block",
     "cta": "block", "workgroup": "block", "thread": "thread",
 }  # fmt: skip
+_REMARK_PER = re.compile(r"(?:(?P<number>\d+(?:\.\d+)?) |[a-z ]+)?(?P<what>per [a-z ]+|per [A-Z]+)")
 _TIME = frozenset({"second", "sec", "s"})
 _ALIKE: dict[str, frozenset[str]] = {
     "clk": frozenset({"clk", "clock", "cycle"}),
@@ -129,7 +131,7 @@ def qualifiers(near: str, behind: str, after: str) -> Qualifiers:
     if found := _SLASH.match(behind):
         per.append(found["what"])
     return Qualifiers(
-        per=tuple(_singular(word) for word in per),
+        per=tuple(singular(word) for word in per),
         whole=bool(_WHOLE.search(near)) and " per " not in near,
         clock_hz=_hz(clock["clock"]) if clock else None,
         least=found["word"].casefold() if (found := _LEAST.search(near)) else "",
@@ -208,15 +210,19 @@ def _holds_per(word: str, fact: Fact, own: frozenset[str]) -> bool:
 
 
 def _own_words(fact: Fact) -> frozenset[str]:
-    """Every word of a row in the singular: its name, its metric, unit and remarks."""
-    remarks = " ".join(fact.basis.remarks)
+    """Every word of a row in the singular, and of its remarks what its number is per."""
+    remarks = " ".join(
+        found["what"]
+        for remark in fact.basis.remarks
+        if (found := _REMARK_PER.fullmatch(remark)) and _is_own(found["number"], fact)
+    )
     listed = tokens(f"{fact.words} {fact.metric.replace('_', ' ')} {fact.unit} {remarks}")
-    return frozenset(map(_singular, (*listed, *fact.topic.words)))
+    return frozenset(map(singular, (*listed, *fact.topic.words)))
 
 
-def _singular(word: str) -> str:
-    low = word.casefold()
-    return low if low.endswith("ss") or low == "s" else low.removesuffix("s")
+def _is_own(number: str | None, fact: Fact) -> bool:
+    """Whether a remark speaks of the row's own number: ``38 per XCD`` on a row of 304 does not."""
+    return number is None or float(number) == fact.value
 
 
 def _begins_per(text: str) -> list[re.Match[str]]:

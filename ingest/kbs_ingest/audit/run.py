@@ -18,7 +18,7 @@ from kbs_engine.errors import InputError, UsageError
 from kbs_ingest.audit.fix import Edit, reanchored, write_whole
 from kbs_ingest.audit.judge import Judge
 from kbs_ingest.audit.knowledge import Knowledge
-from kbs_ingest.audit.model import AuditReport, Cited, FileReport
+from kbs_ingest.audit.model import AuditReport, Citation, Cited, FileReport, Uncited, Verdict
 from kbs_ingest.audit.scan import scan_text
 from kbs_ingest.audit.suspects import suspects
 
@@ -73,6 +73,7 @@ def audit_file(path: Path, judge: Judge, *, fix: bool = False) -> FileReport:
     scan = scan_text(text, suffix)
     rows: list[Cited] = []
     edits: list[Edit] = []
+    told: list[Uncited] = []
     for citation in scan.citations:
         verdict = judge.judge(citation)
         mend = False
@@ -91,6 +92,8 @@ def audit_file(path: Path, judge: Judge, *, fix: bool = False) -> FileReport:
                 predates=verdict.predates,
             )
         )
+        if verdict.unexplained and verdict.verdict == "ok":
+            told.append(_told(shown, citation, verdict))
     if edits:
         changed = reanchored(text, edits).encode("utf-8", "surrogateescape")
         if changed != data:
@@ -98,7 +101,14 @@ def audit_file(path: Path, judge: Judge, *, fix: bool = False) -> FileReport:
     found = [
         msgspec.structs.replace(row, text=_clean(row.text)) for row in suspects(scan, suffix, shown)
     ]
-    return FileReport(file=shown, citations=tuple(rows), uncited=tuple(found))
+    return FileReport(file=shown, citations=tuple(rows), uncited=(*found, *told))
+
+
+def _told(shown: str, citation: Citation, verdict: Verdict) -> Uncited:
+    """The words of a citation that holds, of which the cited row says nothing."""
+    words = ", ".join(map(repr, verdict.unexplained))
+    text = _clean(f"{citation.text} (the row does not explain {words})")
+    return Uncited(file=shown, line=citation.line, text=text, kind="unexplained")
 
 
 def _clean(text: str) -> str:

@@ -18,10 +18,12 @@ _LEVELS = {
     "wrong_chip": "error",
     "uncited": "note",
     "vague": "note",
+    "unexplained": "note",
 }
 _OTHERS = {
     "uncited": "a spec-like number without a citation",
     "vague": "vague wording beside a spec",
+    "unexplained": "a citation that holds, with words that the cited row does not explain",
 }
 
 

@@ -7,7 +7,8 @@ import re
 import msgspec
 
 from kbs_ingest.audit.model import Quantity
-from kbs_ingest.audit.values import NUMBER, UNIT, alike, parse_quantity
+from kbs_ingest.audit.unitwords import UNIT
+from kbs_ingest.audit.values import NUMBER, alike, parse_quantity
 
 _LEADING = re.compile(NUMBER)
 _MARKUP = r"[\s*_`\"'(\[]*"
@@ -31,6 +32,7 @@ _MULTIPLE = re.compile(
     r"(?P<twist>[x×·+]|\*(?!\*)|(?<=\d)[-–]|(?<=\s)(?:to|or|through)|\.{2,3}|…)\s*$"
 )
 """``8 x 3.35 TB/s``, ``3.0-3.35 TB/s`` and ``3.0 to 3.35 TB/s``."""
+_STRUCK = re.compile(r"<(/?(?:del|s|strike))>", re.IGNORECASE)
 _NO_NUMBER = re.compile(rf"^(?P<word>[^\s:=|;,()]{{1,40}})\s+{UNIT}(?![\w/])")
 _BAD_DIGITS = re.compile(r"^[+\-−]?\.?\d[\w.,+\-]*")
 
@@ -67,3 +69,12 @@ def no_number(text: str) -> Quantity | None:
         digits = _BAD_DIGITS.match(text)
         return Quantity(number=None, word=digits[0], text=digits[0]) if digits else None
     return Quantity(number=None, word=found["word"], text=found[0])
+
+
+def struck(segment: str, value: Quantity) -> str:
+    """The mark that strikes the value out, or nothing."""
+    before = segment[: segment.rfind(value.text.split(" ", 1)[0])]
+    if before.count("~~") % 2:
+        return "~~"
+    tag = _STRUCK.findall(before)
+    return f"<{tag[-1]}>" if tag and not tag[-1].startswith("/") else ""

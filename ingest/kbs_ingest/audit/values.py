@@ -8,19 +8,21 @@ from decimal import Decimal, InvalidOperation
 
 from kbs_engine.units import QUANTITY, to_base
 from kbs_ingest.audit.model import Quantity
+from kbs_ingest.audit.unitwords import UNIT, read_unit
 
 _EXACT = 1e-9
 _ROUNDING = 1e-3
-_PREFIX = {"k": "K", "K": "K", "M": "M", "G": "G", "T": "T", "P": "P"}
 _TIMES = r"\s?[×·*xX]\s?10(?:(?:\^|\*\*)\{?[+-]?\d{1,2}\}?|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,2})"
-NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?(?:[eE][+-]?\d{{1,3}}|{_TIMES})?)"
-UNIT = (
-    r"(?:[KkMGTP]i?B(?:/s(?:ec(?:ond)?)?|ps)?|B(?:ytes?)?/s(?:ec(?:ond)?)?|bytes?/s(?:ec(?:ond)?)?"
-    r"|B/clk(?:/\w+)?|(?:FL)?OPS?/(?:clk|clock|cycle)/(?:unit|SM|CU)"
-    r"|[GTP](?:FL)?OPs?/s|[GTP](?:FL)?OPS|[GTP](?:fl)ops|[GTP](?:FL)OPs"
-    r"|(?:FL)?OPS|FLOPs?/s|[MG]?Hz|[nuµμm]s|[Ww]atts?|W|bytes?|B)"
+_MARK = r"[,_'’\u00a0\u202f\u2009]"
+NUMBER = (
+    rf"(?:\d{{1,3}}(?:{_MARK}\d{{3}})+(?![\d,])(?:\.\d+)?"
+    rf"|\d{{1,3}}(?: \d{{3}})+(?:\.\d+)?(?=\s?{UNIT}(?!\w))|\d+,\d{{1,2}}(?![\d,])"
+    rf"|\d+(?:\.\d+)?(?:[eE][+-]?\d{{1,3}}|{_TIMES})?)"
 )
+"""Digits with marks of thousands, a decimal comma, or a power of ten."""
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}")
 _VALUE = re.compile(rf"^[~≈<>≤≥±+]?\s*(?P<num>{NUMBER})\s*(?P<unit>{UNIT})?(?![\w.%])(?P<rest>.*)$")
+_THOUSANDS = re.compile(rf"(?:{_MARK}| )(?=\d)")
 _POWER = re.compile(r"[×·*xX]\s?10")
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _MIN_DIGITS = 3
@@ -39,7 +41,7 @@ def parse_quantity(text: str) -> Quantity | None:
     if found := _VALUE.match(text):
         shown = f"{found['num']} {found['unit'] or ''}".strip()
         number = float(_plain_number(found["num"]))
-        factor, unit = _known(canonical_unit(found["unit"] or ""))
+        factor, unit = read_unit(found["unit"] or "")
         if not math.isfinite(number * factor):
             return None
         return Quantity(number=number * factor, unit=unit, text=shown)
@@ -50,42 +52,16 @@ def parse_quantity(text: str) -> Quantity | None:
 
 
 def _plain_number(text: str) -> str:
-    """``3,350`` and ``3.35 × 10^12`` as Python writes them."""
-    text = text.replace(",", "").translate(_RAISED)
+    """``3,350``, ``3,35`` and ``3.35 × 10^12`` as Python writes them."""
+    if _DECIMAL_COMMA.fullmatch(text):
+        return text.replace(",", ".")
+    power = _POWER.search(text)
+    head, tail = (text[: power.start()], text[power.start() :]) if power else (text, "")
+    text = f"{_THOUSANDS.sub('', head)}{tail}".translate(_RAISED)
     power = _POWER.search(text)
     if power is None:
         return text
     return f"{text[: power.start()].strip()}e{text[power.end() :].strip('^*{}')}"
-
-
-def _known(unit: str) -> tuple[float, str]:
-    """Factor and unit where ``SPEC_UNITS`` has a smaller or larger one alone."""
-    if unit in QUANTITY:
-        return 1.0, unit
-    for ending in ("B/s", "B"):
-        if unit.endswith(ending):
-            prefix = unit.removesuffix(ending)
-            step = 1024.0 if prefix.endswith("i") else 1000.0
-            return step ** (" KMGTP".index(prefix[:1])), ending
-    return 1.0, ""
-
-
-def canonical_unit(text: str) -> str:
-    """The spelling of ``SPEC_UNITS``: ``GBps`` is ``GB/s``, ``TFLOP/s`` is ``TFLOPS``."""
-    text = text.replace("μ", "µ")
-    if not text or text in QUANTITY:
-        return text
-    low = text.casefold()
-    if low.startswith(("watt", "byte")):
-        return "W" if low.startswith("watt") else f"B{'/s' if '/' in low else ''}"
-    if "/c" in low:
-        head = text.split("/", 1)[0].upper().removesuffix("S")
-        return "B/clk" if head == "B" and low.count("/") == 1 else f"{head}/clk/unit"
-    prefix = _PREFIX.get(text[0], "")
-    if "op" in low:
-        return f"{prefix}{'FLOPS' if 'fl' in low else 'OPS'}"
-    binary = "i" if text[1:2] == "i" else ""
-    return f"{prefix}{binary}B{'/s' if 's' in low else ''}"
 
 
 def same(value: Quantity, number: float | str | None, unit: str, *, kib: bool = False) -> bool:
@@ -106,8 +82,10 @@ def same(value: Quantity, number: float | str | None, unit: str, *, kib: bool = 
     return close(to_base(value.number, written), to_base(number, unit), _EXACT)
 
 
-def rounded(value: Quantity, number: float | str | None, unit: str) -> bool:
-    """Whether a number is the stated one, rounded to the three or more digits printed."""
+def rounded(
+    value: Quantity, number: float | str | None, unit: str, *, digits: int = _MIN_DIGITS
+) -> bool:
+    """Whether a number is the stated one, rounded to the ``digits`` or more that are printed."""
     found = _LEADING.match(value.text)
     if not isinstance(number, float) or value.number is None or found is None:
         return False
@@ -118,7 +96,7 @@ def rounded(value: Quantity, number: float | str | None, unit: str) -> bool:
     except InvalidOperation:
         return False
     parts = printed.as_tuple()
-    if not printed or not isinstance(parts.exponent, int) or len(parts.digits) < _MIN_DIGITS:
+    if not printed or not isinstance(parts.exponent, int) or len(parts.digits) < digits:
         return False
     base = to_base(value.number, value.unit)
     half = abs(base * float(Decimal(5).scaleb(parts.exponent - 1) / printed))

@@ -86,7 +86,23 @@ class Topic(msgspec.Struct, frozen=True):
 
 def tokens(text: str) -> list[str]:
     """Lower-case words and numbers; ``H100's`` and ``H100s`` are the H100."""
-    return _TOKEN.findall(_GENITIVE.sub("", text).casefold())
+    return _TOKEN.findall(without_genitive(text).casefold())
+
+
+def without_genitive(text: str) -> str:
+    """``H100's`` and ``H100s`` without their ending."""
+    return _GENITIVE.sub("", text)
+
+
+def singular(word: str) -> str:
+    """A word in lower case without its plural s."""
+    low = word.casefold()
+    return low if low.endswith("ss") or low == "s" else low.removesuffix("s")
+
+
+def concept_of(word: str, after: str = "", before: str = "") -> str:
+    """The concept of a word, alone or with the word beside it, or nothing."""
+    return _PAIRS.get((word, after)) or _PAIRS.get((before, word)) or _ALIKE.get(word, "")
 
 
 def topic(words: Iterable[str]) -> Topic:
