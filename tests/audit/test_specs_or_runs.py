@@ -35,6 +35,11 @@ def kinds(text, knowledge, tmp_path, name="text.md"):
         "The kernel has 2.81 TB/s of bandwidth.",
         "The L2 holds 40 MB that the kernel keeps.",
         "FP16 tensor pipe active at 702 TFLOPS",
+        "The kernel delivers 2.9 TB/s of HBM bandwidth.",
+        "| kernel | bandwidth (TB/s) |\n|---|---|\n| v3 | 2.9 |",
+        "| H100 run | achieved bandwidth (TB/s) |\n|---|---|\n| v3 | 2.9 |",
+        "The kernel uses 65536 registers per SM",
+        "The H100 runs at 1500 MHz during the test",
     ],
 )
 def test_runs_settings_and_observations_are_no_specs(text, knowledge, tmp_path):
@@ -52,6 +57,18 @@ def test_runs_settings_and_observations_are_no_specs(text, knowledge, tmp_path):
         "HBM3 capacity 80 GB",
         "The maximum SM clock is 1980 MHz.",
         "H100 bandwidth: 3.35e12 B/s",
+        "| GPU | peak BF16 (TFLOPS) |\n|---|---|\n| H100 | 1979 |",
+        "| GPU | HBM bandwidth (TB/s) |\n|---|---|\n| H100 SXM | 9.99 |",
+        "The H100 delivers 1979 TFLOPS of BF16.",
+        "The MI300X delivers 5.3 TB/s of peak bandwidth.",
+        "8xH100 with 80GB HBM3",
+        "8x H100 with 80GB",
+        "an RTX 4090 has 24GB of memory",
+        "Each SM of the H100 has 99999 registers.",
+        "registers per SM: 65536",
+        "the H100 has a TDP of 0.7 kW",
+        "H100 has 9.99 terabytes per second of memory bandwidth",
+        "The H100 runs at 1980 MHz boost.",
     ],
 )
 def test_what_hardware_has_or_can_do_is_a_spec(text, knowledge, tmp_path):
@@ -73,6 +90,10 @@ def test_a_rough_rate_in_a_second_clause_is_vague(knowledge, tmp_path):
         ("a.cu", "constexpr double kPeakBandwidth = 3.35e12;\n"),
         ("a.json", '{"peak_bandwidth": 3350}\n'),
         ("a.json", '{"source": "PEAK_FLOPS = 989e12\\nx = 1"}\n'),
+        ("a.cu", "#define PEAK_TFLOPS 9999\n"),
+        ("a.toml", "peak_bandwidth = 9999\n"),
+        ("a.json", '{"h100":{"memory_bandwidth_gbs":3350}}\n'),
+        ("a.json", '{"h100": {\n "x": {"a": 1},\n "memory_bandwidth_gbs": 3350}}\n'),
         ("a.md", "```python\npeak_flops = 989.4e12\n```\n"),
     ],
 )
@@ -85,6 +106,8 @@ def test_a_name_of_a_peak_with_a_number_is_a_spec(name, text, knowledge, tmp_pat
     [
         ("a.json", '{"pct_of_peak_bandwidth": 88.1, "peak_bandwidth_fraction": 12}\n'),
         ("a.json", '{"peak_bandwidth": null, "max_flops_measured": 702, "bandwidth": 2810}\n'),
+        ("a.json", '{"run": {"memory_bandwidth_gbs": 2810}, "h100": {}}\n'),
+        ("a.cu", "#define MAX_BW_PCT 80\n#define MAX_BLOCKS 128\n"),
         ("a.py", "peak_bw = props.bandwidth\npeak_flops = 0\n"),
         ("a.py", "PEAK_BW = 3.35e12  # H100 SXM HBM3 bandwidth: 3.35 TB/s <- {}\n"),
         ("a.py", "# H100 SXM HBM3 bandwidth: 3.35 TB/s <- {}\npeak_bw_gbps = 3350\n"),

@@ -14,8 +14,12 @@ HASH_SUFFIXES = frozenset({".py", ".sh", ".toml", ".cfg", ".ini"})
 PROSE_SUFFIXES = frozenset({".md", ".markdown", ".txt", ".rst", ".yaml", ".yml", ".log", ""})
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
-_NUMBER_PAIR = re.compile(r'"[\w .-]{1,80}"\s{0,8}:\s{0,8}-?\d[\d.eE+-]{0,30}')
-"""A key with a number, of which no string alone tells."""
+_STRUCTURE = re.compile(
+    r'"(?P<key>[\w .-]{1,80})"\s{0,8}:\s{0,8}\{'
+    r'|(?P<pair>"[\w .-]{1,80}"\s{0,8}:\s{0,8}-?\d[\d.eE+-]{0,30})'
+    r'|"(?:[^"\\\n]|\\.)*"|[{}]'
+)
+"""Keys with an object, and keys with a number, of which no string alone tells."""
 _DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _BLOCK = re.compile(r"/\*.*?(?:\*/|$)")
 _C_COMMENT = re.compile(r"//[^\n]*")
@@ -84,15 +88,21 @@ def _lines(text: str) -> Iterator[Piece]:
 
 
 def _json(text: str) -> Iterator[Piece]:
+    opened: list[str] = []
     for number, start, line in raw_lines(text):
         covered = False
         for literal in _STRING.finditer(line):
             covered = True
             yield from _string(literal[0], number, start + literal.start())
-        yield from (
-            Piece(line=number, text=pair[0], start=start + pair.start(), prose="")
-            for pair in _NUMBER_PAIR.finditer(line)
-        )
+        for found in _STRUCTURE.finditer(line):
+            if found["key"] is not None or found[0] == "{":
+                opened.append(found["key"] or "")
+            elif found[0] == "}" and opened:
+                opened.pop()
+            elif found["pair"] is not None:
+                above = next((key for key in reversed(opened) if key), "")
+                text_of = f'"{above}" > {found["pair"]}' if above else found["pair"]
+                yield Piece(line=number, text=text_of, start=start + found.start(), prose="")
         if not covered and "gpu-wiki" in line:
             yield Piece(line=number, text=line, start=start)
 

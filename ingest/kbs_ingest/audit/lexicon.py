@@ -15,7 +15,11 @@ SPEC = re.compile(
     rf"(?<![\w.,-])(?P<value>{NUMBER}\s?(?P<unit>{UNIT})(?![\w/%])|{NUMBER}\s(?P<count>{COUNTED}))"
 )
 COUNT_IS = re.compile(
-    rf"\b(?:SM|CU) count\b[^\d\n|]{{0,20}}(?P<value>{NUMBER})(?![\w%])", re.IGNORECASE
+    r"\b(?:(?:SM|CU) count|registers per (?:SM|CU))\b[^\d\n|]{0,20}"
+    rf"(?P<value>{NUMBER})(?![\w%])"
+    rf"|\b(?:SM|CU)\b[^\n|;.]{{0,40}}\bhas (?P<each>{NUMBER}) (?:32-bit )?"
+    r"(?:registers|lanes|cores)\b",
+    re.IGNORECASE,
 )
 WORDS: dict[str, re.Pattern[str]] = {
     "bytes_per_s": re.compile(
@@ -33,7 +37,7 @@ WORDS: dict[str, re.Pattern[str]] = {
         r"|Infinity Cache|device memory|memory capacity",
         re.IGNORECASE,
     ),
-    "hz": re.compile(r"clock", re.IGNORECASE),
+    "hz": re.compile(r"clock|\bboost\b", re.IGNORECASE),
     "watt": re.compile(r"\bTDP\b|board power|power limit", re.IGNORECASE),
 }
 """Words of which a number with such a unit may be a spec."""
@@ -100,12 +104,21 @@ NOUN = re.compile(
     r"|boost clock|\bTDP\b",
     re.IGNORECASE,
 )
-CHIP = re.compile(r"\b(?:[ABHLV]\d{2,3}|MI\d{3}[A-Z]?|G[BH]\d{3}|B\d{3}|RTX\s?\d{4}|T4|L4|H20)\b")
+CHIP = re.compile(
+    r"(?:\b|(?<=\dx))(?:[ABHLV]\d{2,3}|MI\d{3}[A-Z]?|G[BH]\d{3}|B\d{3}|RTX\s?\d{4}|T4|L4|H20)\b"
+)
+OWNS = re.compile(
+    rf"{CHIP.pattern}(?:\s\w+){{0,2}}\s(?:with|has|have|carries|offers|comes with)\s(?:\w+\s)?"
+    rf"{NUMBER}\s?[GT]i?B\b"
+)
+"""A chip with so much memory, whether or not it is called memory."""
+CAN = re.compile(rf"(?P<who>{CHIP.pattern}(?:\s\w+)?)\s(?:delivers?|runs at)\b")
+"""Of a chip by name these say what it can do; of a kernel, what it did."""
 IN_NAME = re.compile(
     r"(?:\b[A-Z]{1,3}\d{2,4}[A-Z]*|\bSXM\d?|\bPCIe|\bNVL|\bOAM|±|\d+ of)[\s_-]*$", re.IGNORECASE
 )
 """What stands before a number that is part of a product name, a tolerance or a share."""
-NAME_SPELLING = re.compile(r"\d+GB HBM")
+NAME_SPELLING = re.compile(r"(?<!\bwith )(?<!\bhas )(?<!\bof )(?<!\band )\d+GB HBM")
 """How tools print a part: ``NVIDIA GH200 144GB HBM3e``; a sentence leaves a space before GB."""
 NAMED = re.compile(
     rf"(?<![A-Za-z])(?P<name>[A-Za-z_]{{0,40}}?(?:peak|max)(?:imum)?(?:[A-Za-z_]|(?<=_)\d|(?<=[a-z])\d){{0,40}}?"
@@ -114,6 +127,21 @@ NAMED = re.compile(
     re.IGNORECASE,
 )
 """``PEAK_BW = 3.35e12`` and ``"peak_bandwidth": 3350``: a spec by its name."""
+DEFINED = re.compile(
+    r"#\s{0,8}define\s+(?P<name>\w{0,40}?(?:peak|max)\w{0,40}?(?:bandwidth|bw|flops)\w{0,40})"
+    rf"\s+\(?(?P<value>{NUMBER})"
+    r"(?![\w.%]*[A-EG-Za-eg-z_])",
+    re.IGNORECASE,
+)
+OF_A_PART = re.compile(
+    r"\"(?P<part>[\w .-]*)\" > "
+    r"\"(?P<name>\w*(?:memory|hbm|dram|vram)_(?:bandwidth|bw)\w*)\"\s*:\s*"
+    rf"(?P<value>{NUMBER})",
+    re.IGNORECASE,
+)
+"""The bandwidth of the memory of a part by name, in data."""
+UNIT_OF_COLUMN = re.compile(rf"(?:[(\[,]\s*|\bin\s)(?P<unit>{UNIT})\s*[)\]]?\s*$")
+"""``peak BF16 (TFLOPS)``: the unit of the numbers below."""
 NAME_OF_RUN = re.compile(
     r"pct|percent|frac|ratio|util|measur|achiev|effic|observ|sustain|_of_|_per_|share|median|mean"
     r"|speed_?up",

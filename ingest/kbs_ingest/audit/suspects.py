@@ -6,14 +6,18 @@ What a kernel did (measured, median, % of peak, µs) and what a kernel uses are 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import chain
 
 from kbs_engine.units import QUANTITY, to_base
 from kbs_ingest.audit.containers import PROSE_SUFFIXES, Piece
 from kbs_ingest.audit.lexicon import (
+    CAN,
     CHIP,
     COUNT_IS,
     CUT,
+    DEFINED,
     HAS,
     IN_NAME,
     ITSELF,
@@ -24,21 +28,26 @@ from kbs_ingest.audit.lexicon import (
     NAME_SPELLING,
     NAMED,
     NOUN,
+    OF_A_PART,
+    OWNS,
     PRINTED,
     RUN,
     SPEC,
     STRONG,
+    UNIT_OF_COLUMN,
     VAGUE,
     WORDS,
 )
 from kbs_ingest.audit.model import Citation, Uncited
 from kbs_ingest.audit.scan import Scan
-from kbs_ingest.audit.values import parse_quantity
+from kbs_ingest.audit.values import NUMBER, parse_quantity
 
 _READ_SUFFIXES = PROSE_SUFFIXES | {
-    ".json", ".jsonl", ".ndjson", ".py", ".cu", ".cuh", ".hip", ".cpp", ".h", ".hpp",
+    ".json", ".jsonl", ".ndjson", ".py", ".toml", ".cfg", ".ini", ".sh",
+    ".cu", ".cuh", ".hip", ".c", ".cc", ".cpp", ".h", ".hpp",
 }  # fmt: skip
 _RATES = ("bytes_per_s", "ops_per_s")
+_CELL = re.compile(rf"(?<=\|)\s*(?P<value>{NUMBER})\s*(?=\||$)")
 _SHOWN = 200
 _MAX_LINE = 4000
 """Longer lines are data, not sentences."""
@@ -120,7 +129,7 @@ def _quantity(value: str) -> str:
 
 def _is_named(text: str, known: set[tuple[str, float]]) -> bool:
     """Whether code or data gives a rate the name of a spec; a value cited elsewhere may."""
-    for hit in NAMED.finditer(text):
+    for hit in chain(NAMED.finditer(text), DEFINED.finditer(text), _of_parts(text)):
         parsed = parse_quantity(hit["value"])
         if parsed is None or not parsed.number or parsed.number <= 1:
             continue
@@ -131,6 +140,12 @@ def _is_named(text: str, known: set[tuple[str, float]]) -> bool:
     return False
 
 
+def _of_parts(text: str) -> Iterator[re.Match[str]]:
+    found = OF_A_PART.match(text)
+    if found and CHIP.search(found["part"].replace("_", " ").upper()):
+        yield found
+
+
 def _is_scaled(number: float, other: float) -> bool:
     """Whether two numbers are the same but for a decimal prefix, which the name holds."""
     return any(abs(number * 1e3**step - other) <= 1e-9 * other for step in range(6))
@@ -138,31 +153,59 @@ def _is_scaled(number: float, other: float) -> bool:
 
 def _spec_like(text: str, piece: Piece) -> Iterator[tuple[str, str, str, str]]:
     """Clause, value, quantity and the words around of every spec-like number."""
-    hits = list(SPEC.finditer(text))
-    hits.extend(COUNT_IS.finditer(text))
+    hits = [*SPEC.finditer(text), *COUNT_IS.finditer(text), *_under_units(text, piece)]
     if not hits:
         return
+    whole = _as_having(text)
     cut = _clauses(text)
     for hit in hits:
-        start = hit.start("value")
+        groups = hit.groupdict()
+        of = "value" if groups.get("value") else "each"
+        start = hit.start(of)
         clause = next((part for at, part in reversed(cut) if at <= start), text)
         context = _in_row(text, piece, start, clause) if text.count("|") > 1 else clause
         name = NAME_SPELLING.match(text, start)
         if name or IN_NAME.search(text, max(0, start - 24), start):
             continue
-        groups = hit.groupdict()
-        unit = groups.get("unit")
-        quantity = "count"
+        unit = groups.get("unit") or _unit_above(hit, text, piece)
         if unit in ("B", "byte", "bytes"):
             continue
-        if unit:
-            quantity = _quantity(hit["value"])
-            words = WORDS.get(quantity)
-            if words is None or not words.search(context):
-                continue
-        if _is_work(context, text, quantity):
+        value = hit[of] if groups.get("unit") else f"{hit[of]} {unit}".strip()
+        quantity = _quantity(value) if unit else "count"
+        if unit and not _is_of(quantity, context):
             continue
-        yield context, hit["value"], quantity, context
+        if _is_work(_as_having(context), whole, quantity):
+            continue
+        yield context, value, quantity, context
+
+
+def _as_having(text: str) -> str:
+    """``The H100 delivers`` read as ``The H100 has``, which no run says of itself."""
+    return CAN.sub(lambda found: f"{found['who']} has", text)
+
+
+def _is_of(quantity: str, context: str) -> bool:
+    """Whether the words around a number name what such a unit measures of hardware."""
+    words = WORDS.get(quantity)
+    return bool(words and words.search(context)) or bool(
+        quantity == "bytes" and OWNS.search(context)
+    )
+
+
+def _under_units(text: str, piece: Piece) -> Iterator[re.Match[str]]:
+    """Bare numbers of a row in columns whose heading gives their unit."""
+    if piece.row is not None:
+        yield from (hit for hit in _CELL.finditer(text) if _unit_above(hit, text, piece))
+
+
+def _unit_above(hit: re.Match[str], text: str, piece: Piece) -> str:
+    """The unit that the heading of a bare number's column gives, or nothing."""
+    if hit.re is not _CELL or piece.row is None:
+        return ""
+    column = _column(text, hit.start("value"))
+    head = piece.row.header[column] if 0 <= column < len(piece.row.header) else ""
+    found = UNIT_OF_COLUMN.search(head)
+    return found["unit"] if found else ""
 
 
 def _is_work(context: str, text: str, quantity: str) -> bool:
@@ -189,12 +232,16 @@ def _clauses(text: str) -> list[tuple[int, str]]:
 
 def _in_row(text: str, piece: Piece, at: int, clause: str) -> str:
     """A cell is read with its column's heading and with the cells of words before it."""
-    column = text[:at].count("|") - (1 if text.lstrip().startswith("|") else 0)
+    column = _column(text, at)
     labels = [cell for cell in text[:at].split("|")[:-1] if not SPEC.search(cell)]
     header = ""
     if piece.row is not None and 0 <= column < len(piece.row.header):
         header = piece.row.header[column]
     return f"{' '.join(labels)} {header} {clause}"
+
+
+def _column(text: str, at: int) -> int:
+    return text[:at].count("|") - (1 if text.lstrip().startswith("|") else 0)
 
 
 def _is_known(value: str, quantity: str, known: set[tuple[str, float]]) -> bool:
