@@ -25,7 +25,7 @@ FORMATS = ("text", "json", "sarif")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=PathType())
 @click.option("--format", "form", type=click.Choice(FORMATS), help="text, json or sarif (2.1.0).")
 @click.option("--fix", is_flag=True, help="Re-anchor moved lines; nothing else is written.")
-@click.option("--strict", is_flag=True, help="Uncited numbers and vague wording fail too.")
+@click.option("--strict", is_flag=True, help="What is listed without an error fails too.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes for large trees.")
 @pass_context
 def command(
@@ -39,8 +39,8 @@ def command(
 ) -> None:
     """Check every spec citation in files and folders against the wiki.
 
-    Exit 1 when one does not hold. Numbers without a citation and vague wording are listed;
-    with --strict they fail too.
+    Exit 1 when one does not hold. Numbers without a citation, vague wording and words that a
+    cited row does not explain are listed; with --strict they fail too.
     """
     from kbs_ingest.audit import audit_paths, load_knowledge, sarif_log
 

@@ -20,6 +20,7 @@ from kbs_ingest.audit.model import Quantity, Said
 from kbs_ingest.audit.unitwords import UNIT
 from kbs_ingest.audit.values import NUMBER, alike, parse_quantity
 from kbs_ingest.audit.vocabulary import (
+    DENIALS,
     ENUMERATED,
     FOREIGN,
     FOREIGN_FORM,
@@ -39,6 +40,8 @@ _PART_NUMBER = re.compile(r"(?!v\d)[a-z]+\d{2,}[a-z]*|\d{2,}[a-z]{1,3}")
 _DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b")
 _SAFE = re.compile(
     r"\b(?:half|single|double|full)[\s-]precision\b|\b(?:limited|bounded?|capped) by\b"
+    r"|\b(?:no|not|non|without|excluding|w/o)[\s-]+(?:structured[\s-]+)?(?:sparse|sparsity)\b"
+    r"|\bstreaming (?=multiprocessor)"
     r"|\b1\s?[x×]\s|(?<!\d)2:4(?!\d)|\bup to\b|\b(?:at\s+)?most recent\b"
     r"|\b(?:both|one|each|single)[\s-]+(?:directions?|ways?)\b|\b(?:bi|uni)directional\b"
     r"|\bper[\s-]+(?:direction|way)\b",
@@ -84,6 +87,9 @@ class Account:
         if many := self._multiple():
             return f"the statement says {many!r}, which L{fact.line} does not"
         said = self.said
+        denies = said.then.casefold() in DENIALS
+        if denies or (said.at_once and said.then.casefold() in MEASURED_WORDS - own_words(fact)):
+            return f"{said.then!r} stands behind its citation"
         beside = (*self._earlier(), said.remark, said.aside, said.head)
         for part in (said.near, said.behind, *beside):
             for word in self._left(part, fact):
@@ -138,12 +144,11 @@ class Account:
     def _left(self, text: str, fact: Fact) -> Iterator[_Word]:
         """Words of a part that are neither explained nor neutral."""
         words = self._words(self._stripped(text, fact))
-        own = frozenset(map(singular, (*fact.topic.words, *tokens(f"{fact.unit} {fact.basis}"))))
-        own |= {"die", "gcd"} if fact.basis.scope == "die" else frozenset()
+        own = own_words(fact)
         lows = [word.low for word in words]
         for at, word in enumerate(words):
             low = word.low
-            if low in self.page.words or singular(low) in own or low in fact.topic.words:
+            if low in self.page.words or singular(low) in own or low in own | fact.topic.words:
                 continue
             after, before = "".join(lows[at + 1 : at + 2]), lows[at - 1] if at else ""
             concept = concept_of(low, after, before)
@@ -153,8 +158,6 @@ class Account:
                 yield word
                 continue
             if low.isdigit() and before in ENUMERATED:
-                continue
-            if fact.measured and low in MEASURED_WORDS:
                 continue
             if low in NEUTRAL and low not in TELLING:
                 continue
@@ -221,6 +224,13 @@ class Account:
             _Word(word[0], not (before := text[: word.start()].rstrip()) or before[-1] in _OPENS)
             for word in (found[at] for at in kept)
         ]
+
+
+def own_words(fact: Fact) -> frozenset[str]:
+    """The words of a row in the singular: name, metric, unit, basis, and that it is measured."""
+    own = frozenset(map(singular, (*fact.topic.words, *tokens(f"{fact.unit} {fact.basis}"))))
+    own |= {"die", "gcd"} if fact.basis.scope == "die" else frozenset()
+    return own | MEASURED_WORDS if fact.measured else own
 
 
 def foreign(words: Sequence[str], page: Page) -> str:

@@ -68,6 +68,10 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     """The heading of the value's column."""
     remark: str = ""
     """A remark in brackets right behind the citation."""
+    then: str = ""
+    """The first word of what follows the citation."""
+    at_once: bool = False
+    """Nothing divides that word from the citation."""
     second: str = ""
     """Another value of the same kind beside the cited one."""
 

@@ -23,6 +23,10 @@ _VERB = re.compile(
 )
 _REMARK = re.compile(r"^\s*[`\"'*_)\]]*\s*\((?P<inside>[^()\n]{0,200})\)")
 _LINK = re.compile(r"^[`\"'*_]*\]\([^)\n]*\)|^[`\"'*_)\]>]+")
+_THEN = re.compile(
+    r"\s*(?P<mark>[,:—–-]*)\s*(?:(?:is|was|are|were|as|now|since|has been|have been)\s+){0,3}"
+    r"(?P<word>[A-Za-z]+)"
+)
 _ITEM = re.compile(r",\s|\s[-–—]\s|\sand\s|\swith\s|\sagainst\s|\splus\s")
 _COUNT = re.compile(rf"\s*{NUMBER}")
 _PER = re.compile(r"^\s*(?:per|/)\s?[A-Za-z]")
@@ -45,19 +49,26 @@ def label_parts(label: str) -> tuple[str, str]:
     return near, "; ".join(earlier)
 
 
-def said_of(told: Statement, behind: str, after: str, value: Quantity) -> Said:
-    """The parts of a statement; ``second`` is another value of the same kind beside its own."""
+def said_of(told: Statement, behind: str, after: str, value: Quantity, link: str) -> Said:
+    """The parts of a statement, with the text of the ``link`` to its place.
+
+    ``second`` is another value of the same kind beside its own.
+    """
     near, earlier = label_parts(told.spoken)
     cell, *others = behind.split("|")
     kept, second = _behind(SENTENCE.split(f"{cell.replace(';', '; ')} ")[0], value)
-    remark = _REMARK.match(_LINK.sub("", after))
+    after = _LINK.sub("", after)
+    remark = _REMARK.match(after)
+    then = _THEN.match(after)
     return Said(
         near=near,
         earlier=earlier,
         behind=kept,
         aside=" ".join(part for part in others if not re.search(r"\d", part)),
         head=told.head,
-        remark=remark["inside"] if remark else "",
+        remark=f"{remark['inside'] if remark else ''} {link}".strip(),
+        then=then["word"] if then else "",
+        at_once=then is not None and not then["mark"],
         second=second,
     )
 

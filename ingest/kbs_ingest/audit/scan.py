@@ -164,7 +164,7 @@ def _citation(
         anchor=Anchor(first=first, last=last, section=(cite["section"] or "").strip()),
         beside=f"{between} {after}".strip(),
         behind=behind,
-        said=said_of(told, behind, after, value) if value else Said(),
+        said=said_of(told, behind, after, value, cite["link"] or "") if value else Said(),
         headings=headings,
         unread=unread,
         strange=_strange(f"{segment[-_NEAR:]}{cite[0]}"),

@@ -23,12 +23,12 @@ memory cache size count counts capacity bandwidth throughput rate rates performa
 speed power draw clock frequency width amount core cores unit units matrix vector tensor
 math arithmetic operations operation ops flops flop bytes byte bits bit cycles precision half
 single double floating point float integer type generation version capability
-dense sparse sparsity structured without non excluding including accumulate accumulation
+dense sparse sparsity structured including accumulate accumulation
 accumulator acc accum
 per each every clk second sec s ms us ns hz
 used use uses using step iteration kernel kernels report run section model analysis summary
 context target machine setup environment input inputs item
-variant form factor edition resident
+variant form factor edition resident global device main video graphics external off onboard
 gb gib mb mib kb kib tb tib x
 """
 NEUTRAL = frozenset(_NEUTRAL.split())
@@ -53,10 +53,8 @@ most least minimum minimal min lowest smallest worst best average mean median ty
 under over below above beyond almost nearly barely hardly exceed exceeds exceeding between
 or vs versus than instead rather unlike except against compared relative plus minus times
 later earlier until since after before
-not no never nor neither none myth false falsely wrong wrongly incorrect incorrectly untrue
-disproved disproven refuted debunked deprecated obsolete outdated superseded retracted
-withdrawn invalid invalidated bogus fake fabricated mistaken mistake misprint typo erroneous
-misleading rejected refused contradicted disputed doubtful questionable unverified unconfirmed
+not no never nor neither none non without excluding
+predecessor successor next sibling counterpart competitor rival
 unreleased cancelled canceled formerly previously former previous old older past legacy
 alleged allegedly claimed claims claim supposed supposedly rumored rumoured rumor rumour
 hypothetical hypothetically imaginary fictional assumed assuming assume estimated estimate
@@ -67,7 +65,15 @@ throttled throttling capped undervolted overclocked underclocked oc locked free 
 available allocatable reserved remaining unused left allocated occupied spare visible
 inclusive exclusive uncompressed compressed compression burst turbo
 """
-TELLING = frozenset(_TELLING.split())
+_DENIALS = """
+myth false falsely wrong wrongly incorrect incorrectly untrue
+disproved disproven refuted debunked deprecated obsolete outdated superseded retracted
+withdrawn invalid invalidated bogus fake fabricated mistaken mistake misprint typo erroneous
+misleading rejected refused contradicted disputed doubtful questionable unverified unconfirmed
+"""
+DENIALS = frozenset(_DENIALS.split())
+"""Words that deny a statement wherever they stand beside it."""
+TELLING = frozenset(_TELLING.split()) | DENIALS
 """Words that make another statement of a number unless the cited row says them too."""
 
 _MEASURED_WORDS = (
