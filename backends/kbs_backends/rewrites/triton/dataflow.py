@@ -16,6 +16,7 @@ class Flow:
         """Collect every assignment and loop variable."""
         self.kernel = kernel
         self.values: dict[str, list[cst.BaseExpression]] = {}
+        self._parts: dict[tuple[str, cst.BaseExpression], cst.BaseExpression] = {}
         self.augmented: dict[str, list[cst.AugAssign]] = {}
         self.loop_names: set[str] = set()
         for node in kernel.walk():
@@ -36,6 +37,10 @@ class Flow:
         elif isinstance(target, cst.Tuple):
             for one in target.elements:
                 self._assign(one.value, value)
+            if isinstance(value, cst.Tuple):
+                for one, part in zip(target.elements, value.elements, strict=False):
+                    if isinstance(one.value, cst.Name):
+                        self._parts[one.value.value, value] = part.value
 
     @property
     def assigned(self) -> set[str]:
@@ -45,7 +50,13 @@ class Flow:
     def single(self, name: str) -> cst.BaseExpression | None:
         """Only value that a name is ever given, None where there are several or none."""
         found = self.values.get(name, [])
-        return found[0] if len(found) == 1 and name not in self.augmented else None
+        if len(found) != 1 or name in self.augmented or name in self.kernel.params:
+            return None
+        return self.given(name)[0]
+
+    def given(self, name: str) -> list[cst.BaseExpression]:
+        """Values of a name; of a tuple given to a tuple of names, the one at its place."""
+        return [self._parts.get((name, one), one) for one in self.values.get(name, [])]
 
     def closure(self, node: cst.CSTNode) -> set[str]:
         """Names on which a node depends, directly or through assignments."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
+from kbs_backends.rewrites.triton.counts import Tiles
 from kbs_backends.rewrites.triton.dataflow import Flow
 from kbs_backends.rewrites.triton.draft import TritonDraft
 from kbs_backends.rewrites.triton.heuristics import add_facts
@@ -30,12 +31,12 @@ def rewrite(source: RewriteSource) -> Rewritten:
 
 
 def _elide(draft: TritonDraft, kernel: Kernel, flags: dict[frozenset[str], str]) -> list[bool]:
-    flow = Flow(kernel)
+    tiles = Tiles(kernel, Flow(kernel))
     done = []
     tree = draft.view.tree
     for call in kernel.calls("load", "store"):
         mask = argument(call, "mask", 1 if kernel.is_tl(call, "load") else 2)
-        conditions = always_true(kernel, flow, mask.value) if mask is not None else None
+        conditions = always_true(kernel, tiles, mask.value) if mask is not None else None
         if mask is None or not conditions:
             continue
         number = f"_{len(flags) + 1}" if flags else ""

@@ -4,53 +4,74 @@ from __future__ import annotations
 
 import libcst as cst
 
+from kbs_backends.rewrites.triton.counts import Tiles
 from kbs_backends.rewrites.triton.dataflow import Flow
-from kbs_backends.rewrites.triton.view import Kernel, argument, walk
+from kbs_backends.rewrites.triton.view import Kernel, argument
 
 _DEPTH = 12
 
 
-def always_true(kernel: Kernel, flow: Flow, mask: cst.BaseExpression) -> frozenset[str] | None:
+def always_true(kernel: Kernel, tiles: Tiles, mask: cst.BaseExpression) -> frozenset[str] | None:
     """Return conditions over ``args`` under which ``mask`` is true everywhere, None if unknown.
 
     Understood are conjunctions of ``offsets < size`` where the offsets are those of one tile
     (``i * BLOCK + tl.arange(0, BLOCK)``, ``k + tl.arange(0, BLOCK)`` with ``k`` from
     ``range(0, size, BLOCK)``, ``tl.arange(0, BLOCK)``), and of ``tl.arange(0, BLOCK) <
-    size - k * BLOCK``.
+    size - k * BLOCK``. That ``i`` stays below ``cdiv(size, BLOCK)`` is shown by the grid of every
+    launch, or by the loop that counts it.
     """
+    flow = tiles.flow
     if isinstance(mask, cst.Name):
         value = flow.single(mask.value)
-        return always_true(kernel, flow, value) if value is not None else None
+        return always_true(kernel, tiles, value) if value is not None else None
     if isinstance(mask, cst.Subscript):
-        return always_true(kernel, flow, mask.value)
+        return always_true(kernel, tiles, mask.value)
     if isinstance(mask, cst.BinaryOperation) and isinstance(mask.operator, cst.BitAnd):
-        left = always_true(kernel, flow, mask.left)
-        right = always_true(kernel, flow, mask.right)
+        left = always_true(kernel, tiles, mask.left)
+        right = always_true(kernel, tiles, mask.right)
         return left | right if left is not None and right is not None else None
     if isinstance(mask, cst.Comparison) and len(mask.comparisons) == 1:
         compared = mask.comparisons[0]
         if isinstance(compared.operator, cst.LessThan):
-            condition = _below(kernel, flow, mask.left, compared.comparator)
+            condition = _below(kernel, tiles, mask.left, compared.comparator)
             return frozenset({condition}) if condition is not None else None
     return None
 
 
+def only_bounds(kernel: Kernel, flow: Flow, mask: cst.BaseExpression) -> bool:
+    """Return whether a mask is a conjunction of ``offsets of a tile < parameter``."""
+    if isinstance(mask, cst.Name):
+        value = flow.single(mask.value)
+        return value is not None and only_bounds(kernel, flow, value)
+    if isinstance(mask, cst.Subscript):
+        return only_bounds(kernel, flow, mask.value)
+    if isinstance(mask, cst.BinaryOperation) and isinstance(mask.operator, cst.BitAnd):
+        return only_bounds(kernel, flow, mask.left) and only_bounds(kernel, flow, mask.right)
+    if not isinstance(mask, cst.Comparison) or len(mask.comparisons) != 1:
+        return False
+    compared = mask.comparisons[0]
+    bound = compared.comparator
+    size = isinstance(bound, cst.Name) and bound.value in kernel.params
+    tile = tile_of(kernel, flow, mask.left) is not None
+    return isinstance(compared.operator, cst.LessThan) and size and tile
+
+
 def _below(
-    kernel: Kernel, flow: Flow, offsets: cst.BaseExpression, bound: cst.BaseExpression
+    kernel: Kernel, tiles: Tiles, offsets: cst.BaseExpression, bound: cst.BaseExpression
 ) -> str | None:
-    block, rest = tile_of(kernel, flow, offsets) or ("", [])
-    block_text = argument_text(kernel, block) if block else None
+    block, rest = tile_of(kernel, tiles.flow, offsets) or ("", [])
+    block_text = _argument(kernel, tiles.flow, block)
+    left = ""
     if isinstance(bound, cst.BinaryOperation) and isinstance(bound.operator, cst.Subtract):
-        if rest or not _is_multiple(kernel, bound.right, block):
+        left = kernel.view.code(bound.left)
+        if rest or not _steps(kernel, tiles, bound.right, block, left):
             return None
-        size = _argument(kernel, bound.left)
-        return f"{size} % {block_text} == 0" if size and block_text else None
-    size = _argument(kernel, bound)
+    size = _argument(kernel, tiles.flow, left or kernel.view.code(bound))
     if size is None or block_text is None:
         return None
-    if not rest:
+    if not rest and not left:
         return f"{size} == {block_text}"
-    if all(_steps(kernel, flow, term, block, kernel.view.code(bound)) for term in rest):
+    if all(_steps(kernel, tiles, term, block, kernel.view.code(bound)) for term in rest):
         return f"{size} % {block_text} == 0"
     return None
 
@@ -103,39 +124,29 @@ def _only_new_axes(node: cst.Subscript) -> bool:
     return True
 
 
-def _is_multiple(kernel: Kernel, node: cst.BaseExpression, block: str) -> bool:
-    if not isinstance(node, cst.BinaryOperation) or not isinstance(node.operator, cst.Multiply):
-        return False
-    return block in {kernel.view.code(node.left), kernel.view.code(node.right)}
-
-
-def _steps(kernel: Kernel, flow: Flow, term: cst.BaseExpression, block: str, size: str) -> bool:
+def _steps(kernel: Kernel, tiles: Tiles, term: cst.BaseExpression, block: str, size: str) -> bool:
     """Return whether a term is always a multiple of ``block`` below ``size``."""
-    if _is_multiple(kernel, term, block):
-        return bool(flow.axes(term)) or bool(flow.closure(term) & flow.loop_names)
-    if not isinstance(term, cst.Name) or term.value not in flow.loop_names:
+    if isinstance(term, cst.BinaryOperation) and isinstance(term.operator, cst.Multiply):
+        for one, number in ((term.left, term.right), (term.right, term.left)):
+            if kernel.view.code(one) == block:
+                return tiles.below(number, (size, block))
         return False
-    for loop in kernel.loops():
-        if isinstance(loop.target, cst.Name) and loop.target.value == term.value:
-            call = loop.iter
-            if not isinstance(call, cst.Call):
-                return False
-            given = [kernel.view.code(a.value) for a in call.args if a.keyword is None]
-            if given != ["0", size, block]:
-                return False
-    return True
+    if not isinstance(term, cst.Name) or term.value not in tiles.flow.loop_names:
+        return False
+    loops = [one for one in kernel.loops() if kernel.view.code(one.target) == term.value]
+    if len(tiles.flow.values[term.value]) != len(loops):
+        return False
+    return all(
+        isinstance(loop.iter, cst.Call)
+        and [kernel.view.code(one.value) for one in loop.iter.args if one.keyword is None]
+        == ["0", size, block]
+        for loop in loops
+    )
 
 
-def _argument(kernel: Kernel, node: cst.BaseExpression) -> str | None:
-    if isinstance(node, cst.Name) and node.value in kernel.params:
-        assigned = any(
-            isinstance(target, cst.AssignTarget)
-            and isinstance(target.target, cst.Name)
-            and target.target.value == node.value
-            for target in walk(kernel.node.body)
-        )
-        return None if assigned else argument_text(kernel, node.value)
-    return None
+def _argument(kernel: Kernel, flow: Flow, name: str) -> str | None:
+    changes = name in flow.assigned or name in flow.loop_names
+    return argument_text(kernel, name) if name and not changes else None
 
 
 def argument_text(kernel: Kernel, name: str) -> str | None:

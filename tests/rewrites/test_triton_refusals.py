@@ -1,0 +1,134 @@
+"""Kernels that look like those of a rewrite and are not: each beside a twin on which it fires."""
+
+import pytest
+
+from kbs_backends.rewrites import RewriteSource, all_rewrites
+
+REWRITES = all_rewrites("triton")
+DIMS = {"M": 40, "N": 1280}
+HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
+
+
+def answer(method, text, **known):
+    known = {"dims": DIMS, "permitted": ("tf32",), **known}
+    return REWRITES[method].applies(RewriteSource(text=HEAD + text, language="triton", **known))
+
+
+def flat(body, grid, arguments="x, y, N, B=128", before="", params="x, y, N"):
+    """A kernel over an array, and its launch."""
+    lines = "".join(f"    {line}\n" for line in body)
+    return (
+        f"{before}@triton.jit\ndef k({params}, B: tl.constexpr):\n{lines}"
+        f"def run_kernel(x, y):\n    N = x.numel()\n    k[{grid}]({arguments})\n"
+    )
+
+
+COPY = ("tl.store(y + i, tl.load(x + i, mask=i < N), mask=i < N)",)
+TILE = ("i = tl.program_id(0) * B + tl.arange(0, B)", *COPY)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        "(triton.cdiv(N, 128),)",
+        "(N // 128,)",
+        "((N + 128 - 1) // 128,)",
+        "triton.cdiv(N, 128),",
+        'lambda meta: (triton.cdiv(N, meta["B"]),)',
+        "(triton.cdiv(x.numel(), 128), 7)",
+    ],
+)
+def test_a_mask_goes_where_the_grid_covers_the_size_and_no_more(grid):
+    assert answer("mask_elision", flat(TILE, grid)).ok
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        "(N // 128 + 1,)",
+        "(triton.cdiv(N, 64),)",
+        "(triton.cdiv(2 * N, 128),)",
+        "(triton.cdiv(N, 128) * 2,)",
+        "(7, triton.cdiv(N, 128))",
+        "(triton.cdiv(y.numel(), 128),)",
+        "(tiles(N),)",
+        'lambda meta: (triton.cdiv(N, meta["C"]),)',
+        "(max(1, triton.cdiv(N, 128)),)",
+    ],
+)
+def test_a_mask_stays_where_the_grid_may_reach_beyond(grid):
+    assert not answer("mask_elision", flat(TILE, grid)).ok
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ("for j in range(4):", "    i = (tl.program_id(0) * 4 + j) * B + tl.arange(0, B)",
+         f"    {COPY[0]}"),
+        ("i = tl.program_id(0) * 2 * B + tl.arange(0, B)", *COPY),
+        ("i = (tl.program_id(0) + 1) * B + tl.arange(0, B)", *COPY),
+        ("for j in range(4):", "    i = j * B + tl.arange(0, B)", f"    {COPY[0]}"),
+        ("for j in range(0, N, 2 * B):", "    i = j + tl.arange(0, B) + B", f"    {COPY[0]}"),
+        ("N -= 1", *TILE),
+        ("N, rest = N - 1, 0", *TILE),
+        ("j = tl.load(x)", "i = j * B + tl.arange(0, B)", *COPY),
+        ("i = tl.program_id(0) * B + tl.arange(0, B)",
+         "tl.store(y + i, 0.0, mask=(i < N) & (i > 3))"),
+    ],
+)  # fmt: skip
+def test_a_mask_stays_where_a_program_takes_other_tiles_than_its_own(body):
+    assert not answer("mask_elision", flat(body, "(triton.cdiv(N, 128),)")).ok
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "    k[(99,)](x, y, N, B=128)\n",
+        "    launch = k\n    launch[(99,)](x, y, N, B=128)\n",
+        "    k[(triton.cdiv(N, 128),)](x, y, N - 128, B=128)\n",
+        "    N = 7\n    k[(triton.cdiv(N, 128),)](x, y, N, B=128)\n",
+    ],
+)
+def test_every_launch_of_a_kernel_must_show_its_grid(after):
+    whole = flat(TILE, "(triton.cdiv(N, 128),)")
+    assert answer("mask_elision", whole).ok
+    assert not answer("mask_elision", whole + after).ok
+
+
+TWO = """
+@triton.jit
+def k(x, y, M, N, A: tl.constexpr, B: tl.constexpr, G: tl.constexpr):
+    pid = tl.program_id(0)
+    down, across = tl.cdiv(M, A), tl.cdiv(N, B)
+    {numbers}
+    r = row * A + tl.arange(0, A)
+    c = column * B + tl.arange(0, B)
+    at = r[:, None] * N + c[None, :]
+    tl.store(y + at, tl.load(x + at), mask=(r[:, None] < M) & (c[None, :] < N))
+def run_kernel(x, y, M, N):
+    k[({grid},)](x, y, M, N, A=16, B=16, G=4)
+"""
+ROWS = "row, column = pid // across, pid % across"
+GROUPS = (
+    "wide = G * across; first = (pid // wide) * G; high = min(down - first, G); "
+    "row = first + (pid % wide) % high; column = (pid % wide) // high"
+)
+BOTH = "triton.cdiv(M, 16) * triton.cdiv(N, 16)"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "grid", "fires"),
+    [
+        (ROWS, BOTH, True),
+        (GROUPS, BOTH, True),
+        (ROWS, f"{BOTH} + 1", False),
+        (ROWS, f"{BOTH} * 2", False),
+        (GROUPS, "triton.cdiv(M, 16) * triton.cdiv(M, 16)", False),
+        (GROUPS, "256", False),
+        ("row, column = pid // down, pid % down", BOTH, False),
+        (GROUPS.replace("pid % wide) //", "pid % (2 * wide)) //"), BOTH, False),
+        (GROUPS.replace("first +", "2 * first +"), BOTH, False),
+    ],
+)
+def test_a_number_taken_apart_into_rows_and_columns(numbers, grid, fires):
+    assert answer("mask_elision", TWO.format(numbers=numbers, grid=grid)).ok is fires
