@@ -132,3 +132,41 @@ BOTH = "triton.cdiv(M, 16) * triton.cdiv(N, 16)"
 )
 def test_a_number_taken_apart_into_rows_and_columns(numbers, grid, fires):
     assert answer("mask_elision", TWO.format(numbers=numbers, grid=grid)).ok is fires
+
+
+POINTERS = """
+@triton.jit
+def deep(p, stride):
+    return p + {number} * stride
+@triton.jit
+def at(p, stride):
+    return deep(p, stride)
+"""
+HELPED = (
+    "row = tl.program_id(0)",
+    "o = tl.arange(0, B)",
+    "tl.store(at(y, B) + o, tl.load(x + row * B + o))",
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "why"),
+    [
+        (POINTERS.format(number="tl.program_id(0)"), "calls at, which reads tl.program_id"),
+        (POINTERS.format(number="tl.num_programs(0)"), "calls at, which reads tl.num_programs"),
+        ("from elsewhere import at\n", "calls at, which is not in this file"),
+        ("at = make()\n", "calls at, which is not in this file"),
+        (POINTERS.format(number="tl.load(p)"), ""),
+    ],
+)
+def test_helpers_that_read_the_number_of_the_program(before, why):
+    told = answer("persistent_kernel", flat(HELPED, "(10,)", before=before))
+    assert told.ok is (not why)
+    assert why in told.why
+
+
+@pytest.mark.parametrize("spelled", ["tl.program_id", "program_id", "triton.language.program_id"])
+def test_the_number_of_the_program_by_another_name(spelled):
+    body = (f"number = {spelled}", *TILE)
+    before = "from triton.language import program_id\n"
+    assert not answer("persistent_kernel", flat(body, "(10,)", before=before)).ok

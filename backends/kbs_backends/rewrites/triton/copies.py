@@ -114,7 +114,9 @@ def given(view: View, kernel: Kernel, launch: Launch, param: str) -> str:
     found = argument(launch.call, param, list(kernel.params).index(param))
     if found is None or any(one.star == "*" for one in launch.call.args):
         raise NotApplicableError(f"the launch of {kernel.name} does not say its {param}")
-    return view.code(found.value)
+    text = view.code(found.value)
+    primary = isinstance(found.value, cst.Name | cst.Attribute | cst.Call | cst.Subscript)
+    return text if primary or found.value.lpar or text.isdigit() else f"({text})"
 
 
 def arguments(view: View, launch: Launch) -> str:

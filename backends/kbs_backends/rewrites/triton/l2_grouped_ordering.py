@@ -7,7 +7,9 @@ import libcst as cst
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.triton.dataflow import Flow, pointer_of
 from kbs_backends.rewrites.triton.draft import TritonDraft
-from kbs_backends.rewrites.triton.view import Kernel, argument, view_of
+from kbs_backends.rewrites.triton.helpers import require_no_reader
+from kbs_backends.rewrites.triton.uses import Uses
+from kbs_backends.rewrites.triton.view import Kernel, axis_of, view_of
 
 METHOD = "l2_grouped_ordering"
 
@@ -22,12 +24,23 @@ def rewrite(source: RewriteSource) -> Rewritten:
             reasons.append(f"{kernel.name} multiplies no tiles")
         elif kernel.calls("swizzle2d") or "GROUP" in view.code(kernel.node).upper():
             reasons.append(f"{kernel.name} groups its tiles already")
+        elif reason := _reader(kernel):
+            reasons.append(reason)
         elif not (_two_axes(draft, kernel) or _one_axis(draft, kernel)):
             reasons.append(f"{kernel.name} has no operands shared along rows and columns of tiles")
     if not draft:
         raise NotApplicableError("; ".join(reasons) or "no kernel is launched here")
     draft.tunable("KBS_GROUP", 8, (2, 4, 8, 16))
     return draft.finish("tiles are visited in groups of rows")
+
+
+def _reader(kernel: Kernel) -> str:
+    """Why a tile may be numbered where a new number would not reach."""
+    try:
+        require_no_reader(kernel)
+    except NotApplicableError as reason:
+        return str(reason)
+    return ""
 
 
 def _assignments(kernel: Kernel) -> list[tuple[str, cst.BaseExpression, cst.SimpleStatementLine]]:
@@ -49,6 +62,18 @@ def _insert(draft: TritonDraft, after: list[cst.SimpleStatementLine], lines: lis
     draft.insert(view.line_end(last), "".join(f"{indent}{line}\n" for line in text))
 
 
+def _numbered_once(kernel: Kernel, calls: list[cst.Call], names: tuple[str, str], at: int) -> bool:
+    """Return whether ``calls`` alone read their axes, and ``names`` are read after ``at`` only."""
+    view, flow, uses = kernel.view, Flow(kernel), Uses(kernel)
+    others = [
+        call
+        for call in kernel.calls("program_id")
+        if axis_of(view, call) in {axis_of(view, one) for one in calls} and call not in calls
+    ]
+    early = any(view.tree.span(read)[0] < at for name in names for read in uses.reads.get(name, []))
+    return not others and not early and all(flow.single(name) is not None for name in names)
+
+
 def _operands_shared(kernel: Kernel, row: str, column: str) -> bool:
     """Return whether one operand depends on the row only and another on the column only."""
     flow = Flow(kernel)
@@ -61,15 +86,16 @@ def _operands_shared(kernel: Kernel, row: str, column: str) -> bool:
 
 
 def _two_axes(draft: TritonDraft, kernel: Kernel) -> bool:
-    names: dict[str, tuple[str, cst.SimpleStatementLine]] = {}
+    names: dict[str, tuple[str, cst.Call, cst.SimpleStatementLine]] = {}
     for name, value, statement in _assignments(kernel):
         if kernel.is_tl(value, "program_id") and isinstance(value, cst.Call):
-            given = argument(value, "axis", 0)
-            axis = draft.view.code(given.value) if given is not None else "0"
-            names[axis] = (name, statement)
+            names[axis_of(draft.view, value)] = (name, value, statement)
     if "0" not in names or "1" not in names:
         return False
-    (fast, first), (slow, second) = names["0"], names["1"]
+    (fast, across, first), (slow, down, second) = names["0"], names["1"]
+    last = max(draft.view.line_end(first), draft.view.line_end(second))
+    if not _numbered_once(kernel, [across, down], (fast, slow), last):
+        return False
     if not _operands_shared(kernel, fast, slow):
         return False
     tl = draft.view.tl
@@ -101,6 +127,9 @@ def _one_axis(draft: TritonDraft, kernel: Kernel) -> bool:
     if view.code(over.left) != view.code(modulo.left):
         return False
     columns = view.code(modulo.right)
+    last = max(view.line_end(first), view.line_end(second))
+    if not _only_parts(kernel, over.left, modulo.left, (row, column), last):
+        return False
     if not _operands_shared(kernel, row, column):
         return False
     if view.code(over.right) != columns or kernel.calls("num_programs"):
@@ -109,3 +138,24 @@ def _one_axis(draft: TritonDraft, kernel: Kernel) -> bool:
     line = f"{row}, {column} = {view.tl}.swizzle2d({row}, {column}, {rows}, {columns}, KBS_GROUP)"
     _insert(draft, [first, second], [line])
     return True
+
+
+def _only_parts(
+    kernel: Kernel,
+    over: cst.BaseExpression,
+    modulo: cst.BaseExpression,
+    names: tuple[str, str],
+    at: int,
+) -> bool:
+    """Return whether the program's number is read to be taken apart and for nothing else."""
+    if isinstance(over, cst.Call) and isinstance(modulo, cst.Call):
+        return _numbered_once(kernel, [over, modulo], names, at)
+    if not isinstance(over, cst.Name):
+        return False
+    number = Flow(kernel).single(over.value)
+    if not isinstance(number, cst.Call) or not kernel.is_tl(number, "program_id"):
+        return False
+    reads = Uses(kernel).reads.get(over.value, [])
+    return all(one in (over, modulo) for one in reads) and _numbered_once(
+        kernel, [number], names, at
+    )

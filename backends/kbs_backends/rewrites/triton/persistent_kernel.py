@@ -15,7 +15,8 @@ from kbs_backends.rewrites.triton.copies import (
     torch_name,
 )
 from kbs_backends.rewrites.triton.draft import TritonDraft
-from kbs_backends.rewrites.triton.view import Kernel, View, argument, view_of
+from kbs_backends.rewrites.triton.helpers import require_no_reader
+from kbs_backends.rewrites.triton.view import Kernel, View, axis_of, view_of
 from kbs_backends.variants.records import Edit
 
 METHOD = "persistent_kernel"
@@ -63,21 +64,17 @@ def _require(kernel: Kernel) -> None:
     if kernel.autotuned:
         raise NotApplicableError(f"{kernel.name} is autotuned: its tiles are not known on the host")
     calls = kernel.calls("program_id")
-    if not calls or any(_axis(kernel, call) != "0" for call in calls):
+    if not calls or any(axis_of(kernel.view, call) != "0" for call in calls):
         raise NotApplicableError(f"{kernel.name} is not numbered along one axis")
     if kernel.calls("num_programs"):
         raise NotApplicableError(f"{kernel.name} depends on the number of programs")
+    require_no_reader(kernel)
     if any(isinstance(node, cst.Return) for node in kernel.walk()):
         raise NotApplicableError(f"{kernel.name} returns early, which a loop over tiles may not")
     if changed := reassigned_params(kernel):
         raise NotApplicableError(f"{kernel.name} changes its parameter {min(changed)}")
     if not kernel.body:
         raise NotApplicableError(f"{kernel.name} has its body on one line")
-
-
-def _axis(kernel: Kernel, call: cst.Call) -> str:
-    found = argument(call, "axis", 0)
-    return kernel.view.code(found.value) if found is not None else "0"
 
 
 def _looped(view: View, kernel: Kernel) -> list[Edit]:

@@ -6,6 +6,7 @@ import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError
 from kbs_backends.rewrites.triton.dataflow import Flow, pointer_of
+from kbs_backends.rewrites.triton.masks import only_bounds
 from kbs_backends.rewrites.triton.view import Kernel, argument, names_in, walk
 
 
@@ -30,10 +31,26 @@ class Product:
         if kernel.autotuned or not kernel.body or loops[0] not in kernel.body:
             raise NotApplicableError(f"{kernel.name} is autotuned, or its loop stands in a branch")
         self.loop = loops[0]
+        self._require_one_result()
         self._read_bounds()
         self.sum = self._accumulator()
         self.out, self.casts = self._store()
         self.moves = self._pointer_moves()
+
+    def _require_one_result(self) -> None:
+        """Nothing but one store that every program reaches, and no state but sum and pointers."""
+        kernel = self.kernel
+        for node in kernel.walk():
+            atomic = isinstance(node, cst.Attribute) and node.attr.value.startswith("atomic_")
+            if atomic or isinstance(node, cst.Return | cst.While):
+                raise NotApplicableError(f"{kernel.name} returns early or has atomics")
+        for call in kernel.calls("store"):
+            above = kernel.view.tree.ancestors(call)
+            if any(isinstance(one, cst.If | cst.For) for one in above[: above.index(kernel.node)]):
+                raise NotApplicableError(f"{kernel.name} stores in a branch or loop")
+            mask = argument(call, "mask", 2)
+            if mask is not None and not only_bounds(kernel, self.flow, mask.value):
+                raise NotApplicableError(f"{kernel.name} masks its store by more than its bounds")
 
     def _read_bounds(self) -> None:
         view, call = self.kernel.view, self.loop.iter
@@ -127,6 +144,8 @@ class Product:
         """``pointer += step`` in the loop."""
         moves = []
         for node in walk(self.loop.body):
+            if isinstance(node, cst.Assign):
+                self._require_within(node)
             if not isinstance(node, cst.AugAssign) or not isinstance(node.target, cst.Name):
                 continue
             name = node.target.value
@@ -137,6 +156,13 @@ class Product:
                 raise NotApplicableError(f"{self.kernel.name} changes {name} by varying steps")
             moves.append((name, self.kernel.view.code(node.value)))
         return moves
+
+    def _require_within(self, node: cst.Assign) -> None:
+        """A name of the loop begins anew in every iteration."""
+        for one in node.targets:
+            for name in names_in(one.target) - {self.sum}:
+                if len(self.flow.values.get(name, [])) > 1 or name in self.flow.closure(node.value):
+                    raise NotApplicableError(f"{self.kernel.name} carries {name} from tile to tile")
 
     def _changed_in_loop(self) -> set[str]:
         changed = names_in(self.loop.target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
@@ -15,8 +17,9 @@ from kbs_backends.rewrites.triton.copies import (
     torch_name,
 )
 from kbs_backends.rewrites.triton.draft import TritonDraft
+from kbs_backends.rewrites.triton.helpers import require_no_reader
 from kbs_backends.rewrites.triton.products import Product
-from kbs_backends.rewrites.triton.view import Kernel, Launch, View, view_of
+from kbs_backends.rewrites.triton.view import Kernel, Launch, View, axis_of, view_of
 from kbs_backends.variants.records import Edit
 
 METHOD = "split_k"
@@ -62,11 +65,16 @@ def _require_skinny(source: RewriteSource) -> None:
 def _one(draft: TritonDraft, kernel: Kernel, torch: str) -> None:
     view = draft.view
     product = Product(kernel)
+    require_no_reader(kernel)
     name = kernel.name + _SUFFIX
     branches = TritonDraft(view, METHOD)
     axis = ""
     for launch in view.launches_of(kernel):
         grid, axis = _grid(view, launch)
+        if any(axis_of(view, c) == axis for c in kernel.calls("program_id", "num_programs")):
+            raise NotApplicableError(
+                f"{kernel.name} reads axis {axis}, which the splits would take"
+            )
         out = given(view, kernel, launch, product.out)
         lines = [
             f"kbs_plane = {out}.numel()",
@@ -119,8 +127,9 @@ def _split(view: View, product: Product, axis: str) -> list[Edit]:
     edits.append(Edit(at, at, "".join(f"{indent}{line}\n" for line in moved)))
     first, last = "kbs_first", f"min({product.steps}, kbs_first + kbs_steps)"
     if product.stride:
-        first = f"kbs_first * {product.stride}"
-        last = f"min({product.size}, (kbs_first + kbs_steps) * {product.stride})"
+        stride = product.stride if re.fullmatch(r"\w+", product.stride) else f"({product.stride})"
+        first = f"kbs_first * {stride}"
+        last = f"min({product.size}, (kbs_first + kbs_steps) * {stride})"
     edits.append(Edit(*product.bounds, f"{first}, {last}"))
     edits += [Edit(*tree.span(node), f"{tl}.float32") for node in product.casts]
     return edits

@@ -12,11 +12,13 @@ from kbs_backends.rewrites.triton.copies import (
     each_kernel,
     given,
     grid_size,
+    reassigned_params,
     torch_name,
 )
 from kbs_backends.rewrites.triton.dataflow import Flow, pointer_of
 from kbs_backends.rewrites.triton.draft import TritonDraft
-from kbs_backends.rewrites.triton.view import Kernel, argument, names_in, view_of
+from kbs_backends.rewrites.triton.uses import Uses
+from kbs_backends.rewrites.triton.view import Kernel, argument, view_of, walk
 from kbs_backends.variants.records import Edit
 
 METHOD = "two_stage_reduction"
@@ -56,6 +58,8 @@ def _one(draft: TritonDraft, kernel: Kernel, torch: str) -> None:
     branches = TritonDraft(view, METHOD)
     for launch in view.launches_of(kernel):
         size, out = grid_size(view, launch), given(view, kernel, launch, target)
+        if sum(view.code(one.value) == out for one in launch.call.args) > 1:
+            raise NotApplicableError(f"{kernel.name} is given {out} twice")
         lines = [
             f"kbs_count = {size}",
             f"kbs_partial = {torch}.empty(kbs_count, dtype={out}.dtype, device={out}.device)",
@@ -93,8 +97,49 @@ def _single_atomic(kernel: Kernel) -> tuple[cst.Call, str]:
     statement = kernel.view.tree.parent(atomic)
     if not isinstance(statement, cst.Expr):
         raise NotApplicableError(f"{kernel.name} uses what its atomic returns")
-    flow = Flow(kernel)
-    loads = [flow.base(p) for c in kernel.calls("load") if (p := pointer_of(c)) is not None]
-    if pointer.value in loads or any(names_in(c) == {"1"} for c in kernel.calls("program_id")):
-        raise NotApplicableError(f"{kernel.name} reads what it adds to")
+    if any(isinstance(node, cst.Return) for node in kernel.walk()):
+        raise NotApplicableError(f"{kernel.name} returns early: some programs may add nothing")
+    if len(Uses(kernel).reads[pointer.value]) > 1 or pointer.value in reassigned_params(kernel):
+        raise NotApplicableError(f"{kernel.name} uses {pointer.value} beside what it adds to")
+    value = argument(atomic, "val", 1)
+    if value is None or not _one_value(kernel, Flow(kernel), value.value, set()):
+        raise NotApplicableError(f"{kernel.name} adds what may be more than one value")
     return atomic, pointer.value
+
+
+def _one_value(  # noqa: PLR0911 - one a kind
+    kernel: Kernel, flow: Flow, node: cst.BaseExpression, seen: set[str]
+) -> bool:
+    """Return whether a value is a single number: reduced from a block, or never one."""
+    if isinstance(node, cst.Name):
+        if node.value in seen:
+            return True
+        seen.add(node.value)
+        found = [*flow.values.get(node.value, [])]
+        found += [change.value for change in flow.augmented.get(node.value, [])]
+        return all(_one_value(kernel, flow, one, seen) for one in found)
+    if isinstance(node, cst.BinaryOperation):
+        return all(_one_value(kernel, flow, one, seen) for one in (node.left, node.right))
+    if isinstance(node, cst.UnaryOperation):
+        return _one_value(kernel, flow, node.expression, seen)
+    if not isinstance(node, cst.Call):
+        return isinstance(node, cst.BaseNumber)
+    if kernel.is_tl(node, "sum", "max", "min"):
+        axis = argument(node, "axis", 1)
+        first = axis is not None and kernel.view.code(axis.value) == "0"
+        return axis is None or (first and not _two_axes(kernel, flow, node))
+    if kernel.is_tl(node, "arange", "zeros", "full"):
+        return False
+    inner = [one.value for one in node.args]
+    if isinstance(node.func, cst.Attribute) and node.func.attr.value == "to":
+        inner = [node.func.value]
+    return all(_one_value(kernel, flow, one, seen) for one in inner)
+
+
+def _two_axes(kernel: Kernel, flow: Flow, node: cst.CSTNode) -> bool:
+    """Return whether a value depends on a block of two axes."""
+    return any(
+        isinstance(inner, cst.Subscript) or kernel.is_tl(inner, "dot", "reshape", "expand_dims")
+        for source in flow.sources(node)
+        for inner in walk(source)
+    )

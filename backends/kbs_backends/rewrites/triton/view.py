@@ -188,6 +188,12 @@ def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | N
     return positional[place] if place is not None and place < len(positional) else None
 
 
+def axis_of(view: View, call: cst.Call) -> str:
+    """Axis (as written) of a call of ``tl.program_id`` or ``tl.num_programs``."""
+    found = argument(call, "axis", 0)
+    return view.code(found.value) if found is not None else "0"
+
+
 def names_in(node: cst.CSTNode) -> set[str]:
     """Names read or written below a node; attributes and keywords are none."""
     found = set()
