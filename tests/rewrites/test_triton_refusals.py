@@ -170,3 +170,85 @@ def test_the_number_of_the_program_by_another_name(spelled):
     body = (f"number = {spelled}", *TILE)
     before = "from triton.language import program_id\n"
     assert not answer("persistent_kernel", flat(body, "(10,)", before=before)).ok
+
+
+ROW = """
+@triton.jit
+def k(x, y, s, N, B: tl.constexpr):
+    row = tl.program_id(0)
+    total = 0.0
+    acc = tl.zeros([B], dtype=tl.float32)
+    for k in range(0, N, B):
+        o = k + tl.arange(0, B)
+        v = tl.load(x + row * N + o, mask=o < N, other=0.0)
+        {first}
+    for k in range(0, N, B):
+        o = k + tl.arange(0, B)
+        v = tl.load(x + row * N + o, mask=o < N, other=0.0)
+        {second}
+    {last}
+def run_kernel(x, y, s):
+    M, N = x.shape
+    k[(M,)](x, y, s, N, B=64)
+"""
+SUM = "total += tl.sum(v, 0)"
+KEEP = "tl.store(y + row * N + o, v - total, mask=o < N)"
+LAST = "tl.store(s + row, total)"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"first": "total = total + tl.sum(v)"},
+        {"first": "acc += v * v", "last": "tl.store(s + row, tl.sum(acc, 0))"},
+        {"first": "acc += tl.where(o < N, v - 1.0, 0.0)",
+         "last": "tl.store(s + row, tl.sum(acc, axis=0))"},
+        {"second": "tl.store(y + row * N + (k + tl.arange(0, B)), v / total, mask=o < N)"},
+        {"second": "tl.store(y + row * N + o, v * o, mask=o < N)"},
+    ],
+)  # fmt: skip
+def test_a_row_in_pieces_that_may_be_one(parts):
+    text = ROW.format(**{"first": SUM, "second": KEEP, "last": LAST, **parts})
+    told = answer("row_in_registers", text)
+    assert told.ok, told.why
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"second": "tl.store(y + row * N + o, v / tl.max(tl.abs(v), 0), mask=o < N)"},
+        {"second": "tl.store(s + row * (N // B) + k // B, total)"},
+        {"second": "tl.store(s + row, tl.sum(v, 0))"},
+        {"second": "tl.store(y + row * N + o, tl.cumsum(v, 0), mask=o < N)"},
+        {"second": "tl.store(y + row * N + o, v)"},
+        {"second": "tl.store(y + row * N + o, v, mask=o < N - 1)"},
+        {"second": "tl.store(y + row * N + o, v * k, mask=o < N)"},
+        {"second": "tl.store(y + row * N + tl.arange(0, B), v, mask=o < N)"},
+        {"second": "tl.store(y + row * N + o, v + tl.arange(0, B), mask=o < N)"},
+        {"second": "tl.store(y + row * N + o, v / B, mask=o < N)"},
+        {"second": "tl.atomic_add(s, tl.sum(v, 0))"},
+        {"second": "tl.atomic_add(s, 1.0)"},
+        {"second": "tl.store(y + row * N + o, helper(v), mask=o < N)"},
+        {"first": "total += 1.0"},
+        {"first": "total += k"},
+        {"first": "total = total * 0.5 + tl.sum(v, 0)"},
+        {"first": "total -= tl.sum(v, 0)"},
+        {"first": "total += tl.max(v, 0)"},
+        {"first": "total = tl.maximum(total, tl.max(v, 0))"},
+        {"first": "total += tl.sum(tl.exp(v), 0)"},
+        {"first": "total += tl.sum((v - 1.0) * (v - 1.0), 0)"},
+        {"first": "total += tl.sum(v, 0); tl.store(s + row, total)"},
+        {"first": "total = tl.sum(v, 0)"},
+        {"first": "acc += v", "last": "tl.store(s + row * B + tl.arange(0, B), acc)"},
+        {"first": "acc += v", "last": "tl.store(s + row, tl.max(acc, 0))"},
+        {"last": "tl.store(s + row, tl.sum(v, 0))"},
+        {"last": "tl.store(s + row, k)"},
+        {"last": "tl.store(s + row, total / B)"},
+    ],
+)
+def test_a_row_whose_pieces_show(parts):
+    text = ROW.format(**{"first": SUM, "second": KEEP, "last": LAST, **parts})
+    told = answer("row_in_registers", text)
+    assert not told.ok
+    assert told.why

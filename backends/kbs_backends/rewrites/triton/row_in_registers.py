@@ -8,9 +8,16 @@ import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.draft import edited_slice
-from kbs_backends.rewrites.triton.copies import branch_launch, copied, each_kernel, given
+from kbs_backends.rewrites.triton.copies import (
+    branch_launch,
+    copied,
+    each_kernel,
+    given,
+    reassigned_params,
+)
 from kbs_backends.rewrites.triton.dataflow import Flow, pointer_of
 from kbs_backends.rewrites.triton.draft import TritonDraft
+from kbs_backends.rewrites.triton.row_loops import RowLoops
 from kbs_backends.rewrites.triton.view import Kernel, Launch, View, argument, view_of, walk
 from kbs_backends.variants.records import Edit
 
@@ -35,6 +42,9 @@ class _Row:
             raise NotApplicableError(f"the pieces of {kernel.name} are operands of products")
         if kernel.autotuned:
             raise NotApplicableError(f"{kernel.name} is autotuned: its configurations choose")
+        if changed := reassigned_params(kernel) & {self.size, self.block}:
+            raise NotApplicableError(f"{kernel.name} changes its parameter {min(changed)}")
+        RowLoops(kernel, self.size, self.block)
 
 
 def rewrite(source: RewriteSource) -> Rewritten:

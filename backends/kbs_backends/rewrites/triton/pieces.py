@@ -1,0 +1,259 @@
+"""Values over a row that is read in pieces: what stays the same where the row is one piece."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import libcst as cst
+
+from kbs_backends.rewrites.base import NotApplicableError
+from kbs_backends.rewrites.triton.view import Kernel, argument
+
+Kind = Literal["same", "lanes", "begin", "left", "index", "piece", "bound", "part", "block"]
+"""``same`` for all lanes and pieces; ``lanes`` and ``begin`` of a piece, and their sum ``index``;
+``left`` is the size less the begin; ``piece`` is computed lane by lane; ``bound`` is a mask below
+the size; ``part`` is reduced within a piece; ``block`` is accumulated lane by lane."""
+
+_LANE_BY_LANE = frozenset(
+    {"exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "div_rn", "abs", "sigmoid", "erf"}
+    | {"maximum", "minimum", "fma", "sin", "cos", "floor", "ceil", "cast", "cdiv", "multiple_of"}
+    | {"where", "program_id", "num_programs"}
+)
+_KEEPS_ZERO = frozenset({"abs", "sqrt", "sqrt_rn", "sin", "erf", "floor", "ceil"})
+REDUCTIONS = ("sum", "max", "min")
+NEUTRAL = {"sum": "0", "max": "-inf", "min": "inf"}
+"""What a lane adds to a reduction without changing it."""
+
+
+class Value(NamedTuple):
+    """What is known of a value."""
+
+    kind: Kind
+    masked: str = ""
+    """What lanes beyond the size hold: ``0``, ``-inf``, ``inf``; empty where it is not known."""
+    pure: bool = False
+    """Whether lanes, begin or index have nothing added."""
+    how: str = ""
+    """The reduction of a ``part`` or ``block``."""
+
+
+SAME = Value("same")
+
+
+class Pieces:
+    """Values of expressions; ``names`` holds what names are at this place of the kernel."""
+
+    def __init__(self, kernel: Kernel, size: str, block: str) -> None:
+        """Begin with the parameters, which are the same everywhere."""
+        self.kernel = kernel
+        self.size = size
+        self.block = block
+        self.names: dict[str, Value | None] = {}
+
+    def refuse(self, node: cst.CSTNode) -> NotApplicableError:
+        """Return the error that says which expression keeps the row from being one piece."""
+        text = self._code(node).split("\n")[0]
+        return NotApplicableError(f"{self.kernel.name}: {text} may depend on the piece")
+
+    def of(self, node: cst.BaseExpression) -> Value:  # noqa: PLR0911 - one a kind
+        """Return what is known of an expression.
+
+        Raises:
+            NotApplicableError: It may change where the row is one piece.
+        """
+        if isinstance(node, cst.Name):
+            return self._name(node)
+        if isinstance(node, cst.BaseNumber | cst.SimpleString):
+            zero = isinstance(node, cst.Integer | cst.Float) and float(node.evaluated_value) == 0
+            return Value("same", "0" if zero else "")
+        if isinstance(node, cst.UnaryOperation):
+            return self._unary(node)
+        if isinstance(node, cst.BinaryOperation):
+            return self._binary(node)
+        if isinstance(node, cst.Comparison) and len(node.comparisons) == 1:
+            return self._comparison(node, node.comparisons[0])
+        if isinstance(node, cst.IfExp):
+            return self._choice(node)
+        if isinstance(node, cst.Call):
+            return self._call(node)
+        if isinstance(node, cst.Attribute):
+            return self._lane_by_lane(node, [SAME])
+        raise self.refuse(node)
+
+    def _name(self, node: cst.Name) -> Value:
+        if node.value == self.block:
+            raise self.refuse(node)
+        found = self.names.get(node.value, SAME)
+        if found is None:
+            raise self.refuse(node)
+        return found
+
+    def _unary(self, node: cst.UnaryOperation) -> Value:
+        inner = self.of(node.expression)
+        opposite = {"0": "0", "-inf": "inf", "inf": "-inf"}
+        minus = isinstance(node.operator, cst.Minus)
+        masked = opposite.get(inner.masked, "") if minus else ""
+        return self._lane_by_lane(node, [inner], masked)
+
+    def _binary(self, node: cst.BinaryOperation) -> Value:
+        left, right = self.of(node.left), self.of(node.right)
+        kinds = {left.kind, right.kind}
+        if isinstance(node.operator, cst.Add):
+            for first, second, total in _SUMS:
+                if kinds == {first, second}:
+                    pure = left.pure and right.pure
+                    return Value(total, pure=pure)
+        if isinstance(node.operator, cst.Subtract):
+            if left.kind in {"lanes", "begin", "index"} and right.kind == "same":
+                return Value(left.kind)
+            if self._code(node.left) == self.size and right == Value("begin", pure=True):
+                return Value("left")
+        if isinstance(node.operator, cst.BitAnd) and "bound" in kinds:
+            self._lane_by_lane(node, [left, right])
+            return Value("bound")
+        return self._lane_by_lane(node, [left, right], _combined(node, left, right))
+
+    def _comparison(self, node: cst.Comparison, compared: cst.ComparisonTarget) -> Value:
+        left, right = self.of(node.left), self.of(compared.comparator)
+        if isinstance(compared.operator, cst.LessThan) and left.pure:
+            whole = left.kind == "index" and self._code(compared.comparator) == self.size
+            if whole or (left.kind == "lanes" and right.kind == "left"):
+                return Value("bound")
+        return self._lane_by_lane(node, [left, right])
+
+    def _choice(self, node: cst.IfExp) -> Value:
+        if self.of(node.test).kind != "same":
+            raise self.refuse(node.test)
+        other = self.of(node.orelse)
+        if self._code(node.body) == "None":
+            return other  # a mask that is left out where it is true
+        chosen = self.of(node.body)
+        if chosen == other:
+            return chosen
+        masked = chosen.masked if chosen.masked == other.masked else ""
+        return self._lane_by_lane(node, [chosen, other], masked)
+
+    def _call(self, node: cst.Call) -> Value:
+        for read, names in (
+            (self._lanes, ("arange",)),
+            (self._blank, ("zeros", "full")),
+            (self._load, ("load",)),
+            (self._reduction, REDUCTIONS),
+        ):
+            if self.kernel.is_tl(node, *names):
+                return read(node)
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value == "to":
+            return self.of(node.func.value)
+        given = [self.of(one.value) for one in node.args if not _is_type(one)]
+        last = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+        name = last.value if isinstance(last, cst.Name) else ""
+        if name == "float" and len(node.args) == 1:
+            text = self._code(node.args[0].value).strip("\"'")
+            return Value("same", text if text in {"inf", "-inf"} else "")
+        builtin = isinstance(node.func, cst.Name) and name in {"min", "max", "int"}
+        if not builtin and not self.kernel.is_tl(node, *_LANE_BY_LANE):
+            raise self.refuse(node)
+        return self._lane_by_lane(node, given, _function(name, given))
+
+    def _lanes(self, node: cst.Call) -> Value:
+        if [self._code(one.value) for one in node.args] != ["0", self.block]:
+            raise self.refuse(node)
+        return Value("lanes", pure=True)
+
+    def _blank(self, node: cst.Call) -> Value:
+        """A block of one value: its shape alone may name the block."""
+        shape = node.args[0].value
+        single = isinstance(shape, cst.Tuple | cst.List) and len(shape.elements) == 1
+        if not single:
+            raise self.refuse(node)
+        value = argument(node, "value", 1) if self.kernel.is_tl(node, "full") else None
+        return self.of(value.value) if value is not None else Value("same", "0")
+
+    def _load(self, node: cst.Call) -> Value:
+        pointer = self.of(node.args[0].value)
+        self.require_masked(node, pointer, argument(node, "mask", 1))
+        other = argument(node, "other", 2)
+        if pointer.kind == "same":
+            return SAME
+        filled = self.of(other.value) if other is not None else SAME
+        return self._lane_by_lane(node, [Value("piece"), filled], filled.masked)
+
+    def require_masked(self, node: cst.Call, pointer: Value, mask: cst.Arg | None) -> None:
+        """Refuse an access of lanes that no mask keeps below the size."""
+        given = self.of(mask.value) if mask is not None else SAME
+        whole = pointer.kind == given.kind == "same"
+        if not whole and not (pointer.kind in {"index", "piece"} and given.kind == "bound"):
+            raise self.refuse(node)
+
+    def _reduction(self, node: cst.Call) -> Value:
+        last = node.func.attr.value if isinstance(node.func, cst.Attribute) else ""
+        axis = argument(node, "axis", 1)
+        others = [one for one in node.args[1:] if one is not axis]
+        value = self.of(node.args[0].value)
+        if others or (axis is not None and self._code(axis.value) != "0"):
+            raise self.refuse(node)
+        if value.kind == "block" and value.how == last:
+            return SAME
+        if value.kind != "piece" or value.masked != NEUTRAL[last]:
+            raise self.refuse(node)
+        return Value("part", how=last)
+
+    def _lane_by_lane(self, node: cst.CSTNode, given: list[Value], masked: str = "") -> Value:
+        kinds = {one.kind for one in given}
+        if kinds - {"same", "index", "piece", "bound"}:
+            raise self.refuse(node)
+        return Value("same" if kinds <= {"same"} else "piece", masked)
+
+    def _code(self, node: cst.CSTNode) -> str:
+        return self.kernel.view.code(node)
+
+
+_SUMS: tuple[tuple[Kind, Kind, Kind], ...] = (
+    ("lanes", "begin", "index"),
+    ("lanes", "same", "lanes"),
+    ("begin", "same", "begin"),
+    ("index", "same", "index"),
+)
+
+
+def _is_type(given: cst.Arg) -> bool:
+    return given.keyword is not None and given.keyword.value in {"dtype", "ieee_rounding"}
+
+
+def _combined(node: cst.BinaryOperation, left: Value, right: Value) -> str:
+    """What masked lanes hold of ``left ∘ right``."""
+    pair = {left.masked, right.masked}
+    if isinstance(node.operator, cst.Multiply):
+        if "0" in pair:
+            return "0"
+        for value, other in ((left, node.right), (right, node.left)):
+            if value.masked and isinstance(other, cst.Float | cst.Integer):
+                return value.masked  # times a positive number
+    if isinstance(node.operator, cst.Divide) and left.masked == "0":
+        return "0"
+    if isinstance(node.operator, cst.Add | cst.Subtract):
+        if pair == {"0"}:
+            return "0"
+        if left.masked in {"inf", "-inf"} and right.kind == "same" and not right.masked:
+            return left.masked
+    return ""
+
+
+def _where(given: list[Value]) -> str:
+    condition, chosen, other = given
+    if condition.kind == "bound":
+        return other.masked
+    return chosen.masked if chosen.masked == other.masked else ""
+
+
+def _function(name: str, given: list[Value]) -> str:
+    masked = [one.masked for one in given]
+    if name == "where":
+        return _where(given)
+    if name in {"exp", "exp2"} and masked[0] == "-inf":
+        return "0"
+    if name in _KEEPS_ZERO and masked[0] == "0":
+        return "0"
+    if name in {"maximum", "minimum", "cast"}:
+        return masked[0] if len({one for one in masked if one or name != "cast"}) == 1 else ""
+    return ""
