@@ -252,3 +252,49 @@ def test_a_row_whose_pieces_show(parts):
     told = answer("row_in_registers", text)
     assert not told.ok
     assert told.why
+
+
+@pytest.mark.parametrize(
+    ("body", "fires"),
+    [
+        (("i = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)", *COPY), True),
+        (("p = tl.program_id(0).to(tl.int64)", "i = p // 4 * B + p % 4", *COPY), True),
+        (("i = tl.arange(0, B)", "tl.store(y, tl.argmax(tl.load(x + i), 0).to(tl.int64))"), True),
+        (("i = tl.arange(0, B)", "h = tl.load(x + i).to(tl.int64) * 2654435761",
+          "tl.store(y + i, h % 1000003)"), False),
+        (("i = tl.arange(0, B)", "v = tl.load(x + i)", "h = v.to(tl.int64) * 2654435761",
+          "tl.store(y + i, h % 1000003)"), False),
+        (("i = tl.program_id(0) * B + tl.arange(0, B)", "h = i.to(tl.int64) * 2654435761",
+          "tl.store(y + i, h)"), False),
+        (("i = tl.arange(0, B)", "w = i.to(tl.int64) * 100003 * 4",
+          "tl.atomic_add(y, tl.sum(w, 0) // 4)"), False),
+        (("j = tl.atomic_add(x, 1)", "tl.store(y + j.to(tl.int64), 1)"), False),
+        (("j = tl.program_id(0).to(tl.int64)", "tl.store(y + (j * 2654435761) % N, 1)"), False),
+        (("j = tl.program_id(0).to(tl.int64)", "tl.store(y + helper(j), 1)"), False),
+        (("j = tl.program_id(0).to(tl.int64) << 30", "tl.store(y, j)"), False),
+    ],
+)  # fmt: skip
+def test_only_what_is_an_index_alone_is_narrowed(body, fires):
+    assert answer("index_width_reduction", flat(body, "(10,)")).ok is fires
+
+
+def test_the_last_tile_may_pass_the_end_of_an_index_of_32_bits():
+    text = flat(("i = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)", *COPY), "(10,)")
+    assert answer("index_width_reduction", text, dims={"N": 2**31 - 2**20 - 1}).ok
+    assert not answer("index_width_reduction", text, dims={"N": 2**31 - 2**20}).ok
+
+
+@pytest.mark.parametrize(
+    ("stored", "fires"),
+    [
+        ("x + r * slope + o, 1", True),
+        ("x + o + (r // 2) * slope, 1", True),
+        ("x + o, r * slope", False),
+        ("x + o, tl.exp(-r * slope)", False),
+        ("x + o + (r * slope).to(tl.int32), 1", False),
+    ],
+)
+def test_only_what_is_part_of_an_address_is_hinted_at(stored, fires):
+    body = ("r = tl.program_id(0)", "o = tl.arange(0, B)", f"tl.store({stored})")
+    text = flat(body, "(10,)", arguments="x, y, 8, B=64", params="x, y, slope")
+    assert answer("aligned_access_hint", text).ok is fires

@@ -8,6 +8,7 @@ from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewrit
 from kbs_backends.rewrites.triton.dataflow import Flow
 from kbs_backends.rewrites.triton.draft import TritonDraft
 from kbs_backends.rewrites.triton.heuristics import add_facts
+from kbs_backends.rewrites.triton.uses import Uses
 from kbs_backends.rewrites.triton.view import Kernel, view_of
 
 METHOD = "aligned_access_hint"
@@ -23,9 +24,15 @@ def rewrite(source: RewriteSource) -> Rewritten:
     for kernel in view.launched():
         facts: dict[str, str] = {}
         end = 0
-        flow = Flow(kernel)
+        flow, uses = Flow(kernel), Uses(kernel)
         for node in kernel.walk():
             stride = _row_offset(kernel, flow, node)
+            if (
+                isinstance(node, cst.BaseExpression)
+                and stride
+                and "address" not in uses.ends(node, casts=False)
+            ):
+                continue  # a number, perhaps of floating point
             span = view.tree.span(node) if stride else (0, 0)
             if not stride or span[0] < end:
                 continue
