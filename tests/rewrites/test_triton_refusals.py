@@ -95,6 +95,18 @@ def test_every_launch_of_a_kernel_must_show_its_grid(after):
     assert not answer("mask_elision", whole + after).ok
 
 
+def test_what_only_has_the_name_of_a_kernel_is_no_launch():
+    whole = flat(TILE, "(triton.cdiv(N, 128),)")
+    assert answer("mask_elision", f"{whole}    torch.k(x, k=y)\n").ok
+
+
+def test_sizes_before_unpacked_arguments_are_known_by_their_place():
+    text = flat(TILE, "(triton.cdiv(N, 128),)", "x, y, N, *x.stride(), B=128", "", "x, y, N, s")
+    assert answer("mask_elision", text).ok
+    text = flat(TILE, "(triton.cdiv(N, 128),)", "x, *x.shape, N, B=128", "", "x, y, s, N")
+    assert not answer("mask_elision", text).ok
+
+
 TWO = """
 @triton.jit
 def k(x, y, M, N, A: tl.constexpr, B: tl.constexpr, G: tl.constexpr):

@@ -8,7 +8,7 @@ import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.triton.draft import TritonDraft
-from kbs_backends.rewrites.triton.view import Launch, View, view_of, walk
+from kbs_backends.rewrites.triton.view import Launch, View, names_in, view_of, walk
 from kbs_backends.variants import read_marks
 from kbs_backends.variants.python_scan import inner_literal
 from kbs_backends.variants.ranges import launch_values
@@ -65,13 +65,18 @@ def _sizes(view: View, launch: Launch, reasons: list[str]) -> list[tuple[str, cs
 
 def _in_grid(view: View, launch: Launch, number: str) -> bool:
     text = view.data[launch.grid_span[0] : launch.grid_span[1]].decode()
-    if isinstance(launch.grid, cst.Name) and launch.function is not None:
-        text = "\n".join(
-            view.code(node.value)
-            for node in walk(launch.function)
-            if isinstance(node, cst.Assign)
-            and any(view.code(one.target) == launch.grid.value for one in node.targets)
-        )
+    waiting, seen = list(names_in(launch.grid)), set()
+    while waiting and launch.function is not None:  # names that the grid is computed from
+        name = waiting.pop()
+        for node in walk(launch.function):
+            given = isinstance(node, cst.Assign) and any(
+                name in names_in(one.target) for one in node.targets
+            )
+            called = isinstance(node, cst.FunctionDef) and node.name.value == name
+            if name not in seen and (given or called) and node is not launch.function:
+                text += "\n" + view.code(node)
+                waiting += names_in(node)
+        seen.add(name)
     beside = f"{number}|{int(number) - 1}" if number.isdigit() else re.escape(number)
     return re.search(rf"\b(?:{beside})\b", text) is not None
 

@@ -56,9 +56,10 @@ class Grids:
     def _given(self, launch: Launch, name: str) -> cst.BaseExpression | None:
         if name not in self.kernel.params:
             return None
-        place = None
-        if all(one.star != "*" for one in launch.call.args):
-            place = list(self.kernel.params).index(name)
+        stars = [n for n, one in enumerate(launch.call.args) if one.star == "*"]
+        place: int | None = list(self.kernel.params).index(name)
+        if place is not None and stars and place >= stars[0]:
+            place = None  # one of those that * unpacks
         found = argument(launch.call, name, place)
         return found.value if found is not None else None
 
@@ -174,8 +175,10 @@ def _named_elsewhere(kernel: Kernel) -> bool:
         if not isinstance(node, cst.Name) or node.value != kernel.name or id(node) in launched:
             continue
         above = view.tree.ancestors(node)
-        within = any(isinstance(one, cst.FunctionDef) and one.name.value in view.kernels
-                     for one in above)  # fmt: skip
-        if not within:
+        other = isinstance(above[0], cst.Attribute) and above[0].attr is node
+        other = other or (isinstance(above[0], cst.Arg) and above[0].keyword is node)
+        if not other and not any(
+            isinstance(one, cst.FunctionDef) and one.name.value in view.kernels for one in above
+        ):
             return True
     return False

@@ -56,6 +56,7 @@ def read_tile(kernel: Kernel, flow: Flow, call: cst.Call) -> Tile:
     base = [term for term, axis in zip(terms, axes, strict=True) if axis is None]
     _require_zero(kernel, call)
     parts = {a[0]: a for a in axes if a is not None}
+    _require_bounds(kernel, flow, call, {view.code(a[1]) for a in parts.values()})
     statement = loop if loop is not None else _statement(kernel, call)
     tile = Tile(call, statement)
     _read_base(kernel, flow, tile, base)
@@ -136,7 +137,7 @@ def _axis(
     if tile is None:
         raise NotApplicableError(f"{kernel.name} loads a tile whose corner cannot be told")
     block = tile[0]
-    terms = [view.code(term) for term in tile[1]]
+    terms = [_summand(kernel, term) for term in tile[1]]
     if moved is not None and _moves_along(moved[1], block, stride):
         terms.append(_step(kernel, loop, block))
     begin = " + ".join(terms) or "0"
@@ -191,21 +192,52 @@ def _loop_bound(kernel: Kernel, loop: cst.For) -> str:
     return kernel.view.code(end)
 
 
-def _bound(kernel: Kernel, flow: Flow, call: cst.Call, index: cst.BaseExpression) -> str:
-    """Size that the load's mask compares this index with; empty where it has none."""
+def _summand(kernel: Kernel, term: cst.BaseExpression) -> str:
+    """Text of a term that others are added to."""
+    text = kernel.view.code(term)
+    loose = isinstance(term, cst.BinaryOperation) and not isinstance(
+        term.operator, cst.Add | cst.Subtract | cst.Multiply | cst.FloorDivide | cst.Modulo
+    )
+    loose = loose or isinstance(term, cst.IfExp | cst.Comparison | cst.BooleanOperation)
+    return f"({text})" if loose and not term.lpar else text
+
+
+def _masks(flow: Flow, call: cst.Call) -> list[cst.BaseExpression]:
+    """Parts of a load's mask that all have to hold."""
     mask = argument(call, "mask", 1)
     waiting = [mask.value] if mask is not None else []
+    found = []
     while waiting:
         node = waiting.pop()
         if isinstance(node, cst.Name) and (value := flow.single(node.value)) is not None:
             waiting.append(value)
         elif isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitAnd):
             waiting += [node.left, node.right]
-        elif isinstance(node, cst.Comparison):
-            compared = node.comparisons[0]
-            left = node.left.value if isinstance(node.left, cst.Subscript) else node.left
-            if kernel.view.code(left) == kernel.view.code(index):
-                return _size(kernel, compared)
+        else:
+            found.append(node)
+    return found
+
+
+def _compared(kernel: Kernel, node: cst.Comparison) -> str:
+    left = node.left.value if isinstance(node.left, cst.Subscript) else node.left
+    return kernel.view.code(left)
+
+
+def _require_bounds(kernel: Kernel, flow: Flow, call: cst.Call, indices: set[str]) -> None:
+    """A mask that says nothing but where the indices end."""
+    for node in _masks(flow, call):
+        single = isinstance(node, cst.Comparison) and len(node.comparisons) == 1
+        if not single or not isinstance(node, cst.Comparison):
+            raise NotApplicableError(f"{kernel.name} masks a tile by more than its bounds")
+        if _compared(kernel, node) not in indices:
+            raise NotApplicableError(f"{kernel.name} masks a tile by more than its bounds")
+
+
+def _bound(kernel: Kernel, flow: Flow, call: cst.Call, index: cst.BaseExpression) -> str:
+    """Size that the load's mask compares this index with; empty where it has none."""
+    for node in _masks(flow, call):
+        if isinstance(node, cst.Comparison) and _compared(kernel, node) == kernel.view.code(index):
+            return _size(kernel, node.comparisons[0])
     return ""
 
 
