@@ -218,6 +218,7 @@ LAST = "tl.store(s + row, total)"
          "last": "tl.store(s + row, tl.sum(acc, axis=0))"},
         {"second": "tl.store(y + row * N + (k + tl.arange(0, B)), v / total, mask=o < N)"},
         {"second": "tl.store(y + row * N + o, v * o, mask=o < N)"},
+        {"first": "w = tl.load(x + o, mask=o < N, other=row) - row; total += tl.sum(w * w, 0)"},
     ],
 )  # fmt: skip
 def test_a_row_in_pieces_that_may_be_one(parts):
@@ -244,6 +245,8 @@ def test_a_row_in_pieces_that_may_be_one(parts):
         {"second": "tl.store(y + row * N + o, helper(v), mask=o < N)"},
         {"first": "total += 1.0"},
         {"first": "total += k"},
+        {"first": "w = tl.load(x + o, mask=o < N, other=row) - 1; total += tl.sum(w * w, 0)"},
+        {"first": "w = tl.load(x + o, mask=o < N, other=row) * 2.0 - row; total += tl.sum(w, 0)"},
         {"first": "total = total * 0.5 + tl.sum(v, 0)"},
         {"first": "total -= tl.sum(v, 0)"},
         {"first": "total += tl.max(v, 0)"},

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError
+from kbs_backends.rewrites.triton.dataflow import Flow
 from kbs_backends.rewrites.triton.view import Kernel, argument
 
 Kind = Literal["same", "lanes", "begin", "left", "index", "piece", "bound", "part", "block"]
@@ -30,7 +31,7 @@ class Value(NamedTuple):
 
     kind: Kind
     masked: str = ""
-    """What lanes beyond the size hold: ``0``, ``-inf``, ``inf``; empty where it is not known."""
+    """What lanes beyond the size hold: ``0``, ``-inf``, ``inf`` or a name; empty if not known."""
     pure: bool = False
     """Whether lanes, begin or index have nothing added."""
     how: str = ""
@@ -49,6 +50,8 @@ class Pieces:
         self.size = size
         self.block = block
         self.names: dict[str, Value | None] = {}
+        flow = Flow(kernel)
+        self._once = {name for name in flow.values if flow.single(name) is not None}
 
     def refuse(self, node: cst.CSTNode) -> NotApplicableError:
         """Return the error that says which expression keeps the row from being one piece."""
@@ -111,6 +114,9 @@ class Pieces:
         if isinstance(node.operator, cst.BitAnd) and "bound" in kinds:
             self._lane_by_lane(node, [left, right])
             return Value("bound")
+        minus = isinstance(node.operator, cst.Subtract)
+        if minus and left.kind == "piece" and left.masked == self._code(node.right):
+            return Value("piece", "0")  # masked lanes hold what is taken from them
         return self._lane_by_lane(node, [left, right], _combined(node, left, right))
 
     def _comparison(self, node: cst.Comparison, compared: cst.ComparisonTarget) -> Value:
@@ -175,8 +181,12 @@ class Pieces:
         other = argument(node, "other", 2)
         if pointer.kind == "same":
             return SAME
-        filled = self.of(other.value) if other is not None else SAME
-        return self._lane_by_lane(node, [Value("piece"), filled], filled.masked)
+        if other is None:
+            return Value("piece")
+        filled = self.of(other.value)
+        name = other.value.value if isinstance(other.value, cst.Name) else ""
+        masked = filled.masked or (name if name in self._once and filled.kind == "same" else "")
+        return self._lane_by_lane(node, [Value("piece"), filled], masked)
 
     def require_masked(self, node: cst.Call, pointer: Value, mask: cst.Arg | None) -> None:
         """Refuse an access of lanes that no mask keeps below the size."""
@@ -224,10 +234,11 @@ def _combined(node: cst.BinaryOperation, left: Value, right: Value) -> str:
     """What masked lanes hold of ``left ∘ right``."""
     pair = {left.masked, right.masked}
     if isinstance(node.operator, cst.Multiply):
+        infinite = pair & {"inf", "-inf"}
         if "0" in pair:
-            return "0"
+            return "" if infinite else "0"
         for value, other in ((left, node.right), (right, node.left)):
-            if value.masked and isinstance(other, cst.Float | cst.Integer):
+            if value.masked in infinite and isinstance(other, cst.Float | cst.Integer):
                 return value.masked  # times a positive number
     if isinstance(node.operator, cst.Divide) and left.masked == "0":
         return "0"
