@@ -21,6 +21,7 @@ from kbs_backends.languages.machine_code import listings_of
 from kbs_backends.languages.placement import PretendChip, without_gpu
 from kbs_backends.languages.python_kernel import PythonKernel, call_setup
 from kbs_backends.languages.sources import read_source
+from kbs_backends.languages.triton_interpreter import compute_as_compiled
 from kbs_backends.languages.triton_launches import (
     Launched,
     launches_for,
@@ -93,11 +94,14 @@ class Triton:
     def load(self, source: Path, artifact: Path | None = None, *, name: str = "") -> PythonKernel:
         """``run_kernel``; Triton compiles at its first call.
 
-        In the interpreter (TRITON_INTERPRET=1) autotuned kernels take their first configuration.
+        In the interpreter (TRITON_INTERPRET=1) autotuned kernels take their first configuration,
+        and it computes as compiled kernels do.
         """
         del artifact
-        kind = InterpretedKernel if os.environ.get("TRITON_INTERPRET") == "1" else PythonKernel
-        return kind.load(source, name)
+        if os.environ.get("TRITON_INTERPRET") != "1":
+            return PythonKernel.load(source, name)
+        compute_as_compiled()
+        return InterpretedKernel.load(source, name)
 
 
 class InterpretedKernel(PythonKernel):

@@ -95,3 +95,28 @@ def test_other_wrong_kernels_are_not_excused(rig, kernel, cast):
     found = check(rig, "return x + x", kernel, cast=cast)
     assert found.reason == "wrong_result"
     assert "interpreter" not in found.detail
+
+
+TRUTHS = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, y, n, B: tl.constexpr):
+    i = tl.arange(0, B)
+    v = tl.load(x + i, mask=i < n)
+    tl.store(y + i, (v > 0) {sign} (v > -1), mask=i < n)
+
+def run_kernel(x, y, **_):
+    kernel[(1,)](x, y, x.numel(), B=triton.next_power_of_2(x.numel()))
+"""
+OF_TRUTHS = REFERENCE.replace("torch.empty_like(x)", "torch.empty(N, dtype=torch.bool)")
+
+
+@pytest.mark.parametrize(("sign", "reason"), [("+", "wrong_result"), ("|", None)])
+def test_a_sum_of_truths_is_that_of_a_compiled_kernel(rig, sign, reason):
+    reference = OF_TRUTHS.format(body="y.copy_((x > 0) + (x > -1))", cast="")
+    task = Task(reference_sha256=rig.blobs.put(reference), dims={})
+    source = rig.source(TRUTHS.format(sign=sign), head="")
+    checked = read(rig.result(Check(source=source, task=task, rounds=4)), Checked)
+    assert checked.reason == reason
