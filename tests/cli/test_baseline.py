@@ -94,6 +94,15 @@ def test_what_nothing_fits_is_a_no_with_reasons(kbs_here, tmp_path):
     assert "sort is not elementwise" in ran.err
 
 
+@pytest.mark.parametrize("body", ["x * 2", "torch.softmax(x, -1)"])
+def test_nothing_is_written_for_dims_with_nothing_to_compare(kbs_here, tmp_path, body):
+    (tmp_path / "ref.py").write_text(REFERENCE.replace("torch.softmax(x, -1)", body))
+    ran = kbs_here("baseline", str(tmp_path / "ref.py"), "--M=0", "-o", str(tmp_path / "k.py"))
+    assert ran.code == 2
+    assert "there is nothing to compare" in ran.err
+    assert not (tmp_path / "k.py").exists()
+
+
 @pytest.mark.parametrize(
     ("dims", "free", "expected"),
     [

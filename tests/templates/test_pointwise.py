@@ -97,6 +97,8 @@ def all_cases():
             x = grid(torch.zeros(5, 37, dtype=dtype))
             yield f"{name} {dtype}", function, {"x": x, "out": torch.zeros_like(x)}
     turned = {"x": torch.randn(37, 5).t(), "out": torch.zeros(37, 5).t()}
+    x, row, out = torch.randn(5, 37), torch.randn(1, 37), torch.zeros(5, 37)
+    yield "a row", lambda x, row: x * row, {"x": x, "row": row, "out": out}
     yield "turned", lambda x: x * 2 + 1, turned
 
 
@@ -134,7 +136,7 @@ def results(tmp_path_factory):
     return {name: (torch.load(f"{path}.got"), wanted[name]) for name, path in paths.items()}
 
 
-@pytest.mark.parametrize("name", [*CASES, "turned"])
+@pytest.mark.parametrize("name", [*CASES, "turned", "a row"])
 def test_the_kernel_computes_what_the_reference_computes(results, name):
     got, expected = results[name]
     torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)

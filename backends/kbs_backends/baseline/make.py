@@ -9,6 +9,7 @@ import msgspec
 
 from kbs_backends.baseline.inductor import compiled_kernel
 from kbs_backends.tasks.base import Inputs, Reference
+from kbs_backends.tasks.outputs import not_empty
 from kbs_backends.templates import (
     Match,
     arguments_of,
@@ -65,8 +66,10 @@ def make_baseline(
 
     Raises:
         RefusedError: nothing fits; every reason is in the message.
+        InputError: the reference fails, or its outputs are empty.
     """
     inputs = reference.make_inputs(SEED, "setup", device)
+    not_empty(reference.specs(inputs), reference.where)
     tried: list[str] = []
     wanted = tuple(languages) or ("triton", "cuda-cpp", "cutlass")
     fitting = _from_templates(reference, templates, inputs, wanted, arch, device, tried)

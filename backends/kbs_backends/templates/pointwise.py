@@ -17,12 +17,27 @@ from kbs_backends.tasks.base import Inputs, Reference
 from kbs_backends.templates.functions import needed_functions
 from kbs_backends.templates.layout import row_major, same_order
 from kbs_backends.templates.pointwise_ops import (
+    ACTIVATIONS,
     BINARY,
+    CASTS,
     SAME,
-    SPECIAL,
     UNARY,
+    Form,
+    bounded,
+    power,
+)
+from kbs_backends.templates.pointwise_values import (
+    HALVES,
     Unsuitable,
-    number,
+    Value,
+    constant,
+    converted,
+    kind_of,
+    literal,
+    loaded,
+    named,
+    promoted,
+    settled,
 )
 from kbs_backends.templates.trace import trace
 from kbs_engine.errors import MeasurementError
@@ -109,10 +124,8 @@ class _Writer:
         self.shape, self.read, self.outputs = shape, list(read), list(outputs)
         self.straight = straight
         """Whether the elements lie in memory in the order of their indices."""
-        self.double = False
-        """Whether it computes in fp64, where Triton would round a bare number to fp32 (3.7)."""
         self.lines: list[str] = []
-        self.names: dict[Any, str] = {}
+        self.values: dict[Any, Value] = {}
 
     def write(
         self, graph: torch.fx.GraphModule, tensors: Mapping[str, torch.Tensor]
@@ -135,24 +148,23 @@ class _Writer:
 
     def _body(self, graph: torch.fx.GraphModule, tensors: Mapping[str, torch.Tensor]) -> None:
         placeholders = iter(self.read)
-        self.double = any(str(tensors[name].dtype) == "torch.float64" for name in self.read)
         for node in graph.graph.nodes:
             if node.op == "placeholder":
-                self.names[node] = self._load(next(placeholders), tensors)
+                self.values[node] = self._load(next(placeholders), tensors)
             elif node.op == "call_function":
                 self._operation(node)
             elif node.op == "output":
                 for name, value in zip(self.outputs, node.args[0], strict=True):
-                    self.lines.append(
-                        f"tl.store({name}_to + at, {self._operand(value)}, mask=inside)"
-                    )
+                    stored = self._operand(value, tensors[name].dtype)
+                    self.lines.append(f"tl.store({name}_to + at, {stored}, mask=inside)")
             elif node.op == "get_attr":
                 value = getattr(graph, str(node.target))
                 if value.numel() != 1:
                     raise Unsuitable(f"{node.target} is a constant tensor")
-                self.names[node] = self._operand(value.item())
+                node.meta["val"] = value
+                self.values[node] = constant(value.item(), value.dtype)
 
-    def _load(self, name: str, tensors: Mapping[str, torch.Tensor]) -> str:
+    def _load(self, name: str, tensors: Mapping[str, torch.Tensor]) -> Value:
         tensor = tensors[name]
         if tuple(tensor.shape) == self.shape:
             where = "at"
@@ -160,67 +172,122 @@ class _Writer:
             raise Unsuitable(f"{name} is not contiguous")
         elif not self.straight and tensor.numel() > 1:
             raise Unsuitable(f"{name} repeats along rows, and rows do not lie one after the other")
-        elif tensor.dim() == 1 and self.shape and tensor.shape[0] == self.shape[-1]:
+        elif _is_row(tuple(tensor.shape), self.shape):
             where = "at % COLUMNS"
         elif tensor.numel() == 1:
             where = "at * 0"
         else:
             raise Unsuitable(f"{name} has another shape than the outputs")
-        wide = ".to(tl.float32)" if tensor.is_floating_point() else ""
-        if str(tensor.dtype) == "torch.float64":
-            wide = ""
-        self.lines.append(f"{name}_v = tl.load({name} + {where}, mask=inside){wide}")
-        return f"{name}_v"
+        value = loaded(f"tl.load({name} + {where}, mask=inside)", tensor.dtype)
+        self.lines.append(f"{name}_v = {value.text}")
+        return Value(f"{name}_v", tensor.dtype)
 
     def _operation(self, node: torch.fx.Node) -> None:
-        name = str(node.target).split(".")[-2] if "." in str(node.target) else str(node.target)
+        name = _name(node)
         if name in {"empty", "empty_strided", "new_empty", "empty_like"}:
             return  # a buffer that is written before it is read
         if name == "scalar_tensor":
-            self.names[node] = self._operand(node.args[0])
+            self.values[node] = constant(node.args[0], _dtype(node))
             return
-        write = SPECIAL.get(name)
-        if write is not None:
-            text = write(self._operand, node)
-        elif name.rstrip("_") in SAME or name in SAME:
-            text = self._same(node, name)
-        elif name.rstrip("_") in BINARY:
-            text = self._binary(node, name.rstrip("_"))
-        elif name.rstrip("_") in UNARY:
-            text = UNARY[name.rstrip("_")].format(self._operand(node.args[0]))
-        else:
-            raise Unsuitable(f"{name} is not elementwise")
-        self.lines.append(f"{node.name} = {text}")
-        self.names[node] = node.name
+        value = self._value(name.rstrip("_"), node)
+        if value.dtype != _dtype(node):
+            raise Unsuitable(f"{name} gives {named(_dtype(node))} of {named(value.dtype)}")
+        self.lines.append(f"{node.name} = {value.text}")
+        self.values[node] = msgspec.structs.replace(value, text=node.name)
 
-    def _same(self, node: torch.fx.Node, name: str) -> str:
-        source = node.args[1] if name.startswith("copy") else node.args[0]
+    def _value(self, name: str, node: torch.fx.Node) -> Value:
+        if name in SAME:
+            return self._same(node, name)
+        form = BINARY.get(name) or UNARY.get(name)
+        if form is not None:
+            return self._form(node, name, form, count=2 if name in BINARY else 1)
+        dtype = _dtype(node)
+        computed = named(dtype) not in HALVES
+        if name == "where":
+            truth, *parts = node.args[:3]
+            texts = [self._operand(truth, promoted((), "truth"))]
+            texts += [self._operand(one, dtype) for one in parts]
+            return Value(f"tl.where({', '.join(texts)})", dtype, computed)
+        if name in {"clamp", "clamp_min", "clamp_max"}:
+            return Value(self._clamp(node, name), dtype, computed)
+        if name == "pow":
+            dtype = promoted([_tensor(one) for one in node.args[:2]], "counted")
+            x = self._operand(node.args[0], dtype)
+            return Value(power(x, node.args[1], dtype), dtype, computed)
+        if name in ACTIVATIONS and kind_of(dtype) == "real":
+            text = ACTIVATIONS[name](lambda one: self._operand(one, dtype), node)
+            return Value(text, dtype, computed)
+        raise Unsuitable(f"{name} is not elementwise")
+
+    def _form(self, node: torch.fx.Node, name: str, form: Form, *, count: int) -> Value:
+        if node.kwargs.get("rounding_mode") is not None:
+            raise Unsuitable("a division that rounds")
+        given = node.args[:count]
+        dtype = promoted([_tensor(one) for one in given], form.takes)
+        texts = [self._operand(one, dtype, settle=form.jumps) for one in given]
+        alpha: Any = node.kwargs.get("alpha", 1)
+        if alpha != 1 and (name == "rsub" or kind_of(dtype) == "truth"):
+            raise Unsuitable(f"{name} of a multiple of {named(dtype)}")
+        if alpha != 1:
+            texts[1] = f"({literal(alpha, dtype)} * {texts[1]})"
+        text = form.of(name, dtype).format(*texts)
+        if form.gives_truth:
+            return Value(text, promoted((), "truth"))
+        return Value(text, dtype, exact=named(dtype) not in HALVES)
+
+    def _clamp(self, node: torch.fx.Node, name: str) -> str:
+        x, *bounds = node.args
+        low, high = (*bounds, None, None)[:2] if name != "clamp_max" else (None, bounds[0])
+        texts = [
+            None if one is None else self._operand(one, _dtype(node)) for one in (x, low, high)
+        ]
+        return bounded(str(texts[0]), texts[1], texts[2], _dtype(node))
+
+    def _same(self, node: torch.fx.Node, name: str) -> Value:
+        source = node.args[1] if name == "copy" else node.args[0]
         before, after = _shape(source), _shape(node)
         if before != after and not (
             before and after and before[-1] == after[-1] and math.prod(before) == before[-1]
         ):
             raise Unsuitable(f"{name} changes the shape")
-        return self._operand(source)
+        if source not in self.values:
+            raise Unsuitable(f"{source} is no operand")
+        value = self.values[source]
+        return converted(value, _dtype(node)) if name in CASTS else value
 
-    def _binary(self, node: torch.fx.Node, name: str) -> str:
-        left, right = (self._operand(one) for one in node.args[:2])
-        alpha: Any = node.kwargs.get("alpha", 1)
-        if alpha != 1 and name == "rsub":
-            raise Unsuitable("a subtraction from a multiple")
-        if alpha != 1:
-            right = f"({number(alpha)} * {right})"
-        if node.kwargs.get("rounding_mode") is not None:
-            raise Unsuitable("a division that rounds")
-        return BINARY[name].format(left, right)
-
-    def _operand(self, value: Any) -> str:
-        if value in self.names:
-            return self.names[value]
-        if isinstance(value, float) and self.double:
-            return f"tl.full([], {number(value)}, tl.float64)"
+    def _operand(self, value: Any, dtype: torch.dtype, *, settle: bool = False) -> str:
+        """A value of the graph, or a number, as text of the type that is computed in."""
+        if value in self.values:
+            found = converted(self.values[value], dtype)
+            return (settled(found) if settle else found).text
         if isinstance(value, (bool, int, float)):
-            return number(value)
+            return literal(value, dtype, rounded=settle)
         raise Unsuitable(f"{value} is no operand")
+
+
+def _is_row(shape: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    """Whether a tensor is one row that repeats: ``(N,)`` or ``(1, N)`` beside ``(M, N)``."""
+    row = len(whole) >= len(shape) > 0 and shape[-1] == whole[-1]
+    return row and math.prod(shape) == shape[-1]
+
+
+def _tensor(value: Any) -> Any:
+    """The example tensor of a node; a number as it is."""
+    return value.meta["val"] if hasattr(value, "meta") else value
+
+
+def _dtype(node: torch.fx.Node) -> torch.dtype:
+    value = node.meta["val"]
+    if not hasattr(value, "dtype"):
+        raise Unsuitable(f"{_name(node)} is not elementwise: it gives several tensors")
+    dtype: torch.dtype = value.dtype
+    return dtype
+
+
+def _name(node: torch.fx.Node) -> str:
+    """The operation of a node, without its overload."""
+    target = str(node.target)
+    return target.split(".")[-2] if "." in target else target
 
 
 def _shape(node: Any) -> tuple[int, ...] | None:

@@ -1,53 +1,128 @@
-"""How each elementwise operation of torch is written in Triton."""
+"""How each elementwise operation of torch is written in Triton, by the kind of its numbers."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from kbs_backends.templates.pointwise_values import Takes, Unsuitable, kind_of, named
 
 if TYPE_CHECKING:
     import torch
 
 Operand = Callable[[Any], str]
-"""The text of an argument of a node."""
+"""The text of an argument of a node, in the type that the node computes in."""
 
+
+class Form(msgspec.Struct, frozen=True):
+    """An operation in Triton: one text for each kind of number; none where torch has none."""
+
+    real: str = ""
+    whole: str = ""
+    truth: str = ""
+    unsigned: str = ""
+    """Where it is not that of whole numbers."""
+    takes: Takes = "alike"
+    gives_truth: bool = False
+    jumps: bool = False
+    """Whether a rounding of an operand can change the result by more than a rounding."""
+
+    def of(self, name: str, dtype: torch.dtype) -> str:
+        """The text for a dtype; Unsuitable where there is none."""
+        kind = kind_of(dtype)
+        text = {
+            "real": self.real, "whole": self.whole, "truth": self.truth,
+            "unsigned": self.unsigned or self.whole,
+        }[kind]  # fmt: skip
+        if not text:
+            raise Unsuitable(f"{name} of {named(dtype)}")
+        return text
+
+
+def _arithmetic(text: str, truth: str = "") -> Form:
+    return Form(text, text, truth)
+
+
+def _extreme(name: str, truth: str) -> Form:
+    """The larger or smaller of two; NaN where either is, as torch has it."""
+    whole = f"tl.{name}({{0}}, {{1}})"
+    return Form(f"tl.{name}({{0}}, {{1}}, tl.PropagateNan.ALL)", whole, truth)
+
+
+def _compared(sign: str) -> Form:
+    text = f"({{0}} {sign} {{1}})"
+    return Form(text, text, text, gives_truth=True, jumps=True)
+
+
+def _bitwise(sign: str) -> Form:
+    text = f"({{0}} {sign} {{1}})"
+    return Form("", text, text)
+
+
+def _logical(text: str) -> Form:
+    return Form("", "", text, takes="truth", gives_truth=True)
+
+
+def _function(text: str) -> Form:
+    """A function of real numbers, to which torch converts whole ones."""
+    return Form(text, takes="real")
+
+
+LARGER: Final = _extreme("maximum", "({0} | {1})")
+SMALLER: Final = _extreme("minimum", "({0} & {1})")
 BINARY: Final = {
-    "add": "({0} + {1})", "sub": "({0} - {1})", "mul": "({0} * {1})", "div": "({0} / {1})",
-    "maximum": "tl.maximum({0}, {1})", "minimum": "tl.minimum({0}, {1})",
-    "gt": "({0} > {1})", "ge": "({0} >= {1})", "lt": "({0} < {1})", "le": "({0} <= {1})",
-    "eq": "({0} == {1})", "ne": "({0} != {1})", "bitwise_and": "({0} & {1})",
-    "bitwise_or": "({0} | {1})", "logical_and": "({0} & {1})", "logical_or": "({0} | {1})",
-    "rsub": "({1} - {0})",
+    "add": _arithmetic("({0} + {1})", "({0} | {1})"), "sub": _arithmetic("({0} - {1})"),
+    "mul": _arithmetic("({0} * {1})", "({0} & {1})"), "rsub": _arithmetic("({1} - {0})"),
+    "div": _function("({0} / {1})"), "maximum": LARGER, "minimum": SMALLER,
+    "gt": _compared(">"), "ge": _compared(">="), "lt": _compared("<"), "le": _compared("<="),
+    "eq": _compared("=="), "ne": _compared("!="),
+    "bitwise_and": _bitwise("&"), "bitwise_or": _bitwise("|"), "bitwise_xor": _bitwise("^"),
+    "logical_and": _logical("({0} & {1})"), "logical_or": _logical("({0} | {1})"),
+    "logical_xor": _logical("({0} ^ {1})"),
 }  # fmt: skip
 UNARY: Final = {
-    "relu": "tl.maximum({0}, 0.0)", "exp": "tl.exp({0})", "exp2": "tl.exp2({0})",
-    "log": "tl.log({0})", "log2": "tl.log2({0})", "sqrt": "tl.sqrt({0})",
-    "rsqrt": "tl.rsqrt({0})", "sin": "tl.sin({0})", "cos": "tl.cos({0})",
-    "sigmoid": "tl.sigmoid({0})", "abs": "tl.abs({0})", "neg": "(-{0})",
-    "reciprocal": "(1.0 / {0})", "square": "({0} * {0})", "erf": "tl.erf({0})",
-    "tanh": "_tanh({0})", "expm1": "_expm1({0})", "log1p": "_log1p({0})", "sinh": "_sinh({0})",
-    "cosh": "_cosh({0})", "asinh": "_asinh({0})", "atanh": "_atanh({0})",
-    "silu": "({0} * tl.sigmoid({0}))",
-    "floor": "tl.floor({0})", "ceil": "tl.ceil({0})", "logical_not": "(~{0})",
-    "bitwise_not": "(~{0})",
+    **{name: _function(f"tl.{name}({{0}})") for name in (
+        "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "sigmoid", "erf")},
+    **{name: _function(f"_{name}({{0}})") for name in (
+        "tanh", "expm1", "log1p", "sinh", "cosh", "asinh", "atanh")},
+    "reciprocal": _function("(1.0 / {0})"),
+    "relu": Form("tl.maximum({0}, 0.0, tl.PropagateNan.ALL)",
+                 "tl.where({0} > 0, {0}, tl.zeros_like({0}))"),
+    "abs": _arithmetic("tl.abs({0})"), "neg": _arithmetic("(-{0})"),
+    "square": _arithmetic("({0} * {0})"), "silu": Form("({0} * tl.sigmoid({0}))"),
+    "floor": Form("tl.floor({0})", "{0}", jumps=True),
+    "ceil": Form("tl.ceil({0})", "{0}", jumps=True),
+    "logical_not": _logical("(~{0})"),
+    "bitwise_not": Form("", "(~{0})", "(~{0})", unsigned="({0} ^ 255)"),
+}  # fmt: skip
+_POWERS: Final = {
+    2: _arithmetic("({0} * {0})"), 3: _arithmetic("({0} * {0} * {0})"),
+    0.5: Form("tl.sqrt({0})"), -1: Form("(1.0 / {0})"),
 }  # fmt: skip
 SAME: Final = frozenset({
     "clone", "copy", "detach", "alias", "contiguous", "_to_copy", "to", "view", "reshape",
     "unsqueeze", "expand", "_unsafe_view", "lift_fresh_copy",
 })  # fmt: skip
 """Operations that keep the elements, where they keep the shape too (or broadcast a row)."""
+CASTS: Final = frozenset({"copy", "_to_copy", "to"})
+"""Those of them that may change the dtype of the elements."""
 
 
-class Unsuitable(Exception):  # noqa: N818 - it is caught here and becomes a NotPointwise
-    """The graph cannot be one elementwise kernel."""
+def bounded(x: str, low: str | None, high: str | None, dtype: torch.dtype) -> str:
+    """``x`` within bounds; the upper one counts where they cross, as torch has it."""
+    for form, bound in ((LARGER, low), (SMALLER, high)):
+        x = x if bound is None else form.of("clamp", dtype).format(x, bound)
+    return x
 
 
-def number(value: float) -> str:
-    """A number of the graph as Python text."""
-    if isinstance(value, float) and math.isinf(value):
-        return 'float("inf")' if value > 0 else '-float("inf")'
-    return repr(value)
+def power(x: str, exponent: Any, dtype: torch.dtype) -> str:
+    """``x`` to one of the powers that are exact to write."""
+    if exponent not in _POWERS:
+        raise Unsuitable(f"a power of {exponent}")
+    form = _POWERS[exponent]
+    return form.of(f"a power of {exponent}", dtype).format(x)
 
 
 def _gelu(operand: Operand, node: torch.fx.Node) -> str:
@@ -56,27 +131,6 @@ def _gelu(operand: Operand, node: torch.fx.Node) -> str:
         inner = f"0.7978845608028654 * ({x} + 0.044715 * {x} * {x} * {x})"
         return f"({x} * tl.sigmoid(2.0 * {inner}))"
     return f"(0.5 * {x} * (1.0 + tl.erf({x} * 0.7071067811865476)))"
-
-
-def _where(operand: Operand, node: torch.fx.Node) -> str:
-    parts = ", ".join(operand(one) for one in node.args[:3])
-    return f"tl.where({parts})"
-
-
-def _clamp(operand: Operand, node: torch.fx.Node) -> str:
-    x = operand(node.args[0])
-    low, high = (*node.args[1:], None, None)[:2]
-    if low is not None:
-        x = f"tl.maximum({x}, {operand(low)})"
-    return x if high is None else f"tl.minimum({x}, {operand(high)})"
-
-
-def _power(operand: Operand, node: torch.fx.Node) -> str:
-    x, exponent = operand(node.args[0]), node.args[1]
-    if exponent not in {2, 3, 0.5, -1}:
-        raise Unsuitable(f"a power of {exponent}")
-    known = {2: "({0} * {0})", 3: "({0} * {0} * {0})", 0.5: "tl.sqrt({0})", -1: "(1.0 / {0})"}
-    return known[exponent].format(x)  # type: ignore[index]  # one of the four
 
 
 def _softplus(operand: Operand, node: torch.fx.Node) -> str:
@@ -112,10 +166,8 @@ def _leaky_relu(operand: Operand, node: torch.fx.Node) -> str:
     return f"tl.where({x} > 0, {x}, {slope} * {x})"
 
 
-SPECIAL: Final[dict[str, Callable[[Operand, torch.fx.Node], str]]] = {
-    "gelu": _gelu, "where": _where, "clamp": _clamp, "pow": _power,
-    "softplus": _softplus, "mish": _mish, "elu": _elu, "celu": _celu, "selu": _selu,
-    "leaky_relu": _leaky_relu,
-    "clamp_min": lambda w, n: f"tl.maximum({w(n.args[0])}, {w(n.args[1])})",
-    "clamp_max": lambda w, n: f"tl.minimum({w(n.args[0])}, {w(n.args[1])})",
+ACTIVATIONS: Final[dict[str, Callable[[Operand, torch.fx.Node], str]]] = {
+    "gelu": _gelu, "softplus": _softplus, "mish": _mish, "elu": _elu, "celu": _celu,
+    "selu": _selu, "leaky_relu": _leaky_relu,
 }  # fmt: skip
+"""Functions of real numbers with parameters."""
