@@ -195,12 +195,14 @@ def state(context: Context, *, run_path: Path) -> None:
 
 def _order(context: Context, run_path: Path, kind: str, *, told: str = "", **fields: Any) -> None:
     """Put an order into the journal; the next step of the run follows it."""
+    from kbs.looping.before_v0 import require_followed
     from kbs.looping.home import open_run
     from kbs_engine.loop.parts import Order
 
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     order = msgspec.convert({"kind": kind, "at": now, **fields}, Order)
     with open_run(context, run_path) as run:
+        require_followed(run, kind)
         run.journal.append("order", order=order)
     if context.json:
         context.print_json({"run": str(run_path), "order": msgspec.to_builtins(order)})

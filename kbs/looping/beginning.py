@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from kbs import __version__
+from kbs.looping.programs import require_program
 from kbs.looping.sources import described, require_marks
 from kbs.measuring.options import TaskOptions
 from kbs.measuring.subject import read_subject, read_text
@@ -70,8 +71,10 @@ def begin(kernel: Path, task: TaskOptions, options: RunOptions) -> RunFolder:
     Raises:
         InputError: A file that cannot be read, whose language nothing tells, or with a mark
             that cannot be meant.
-        UsageError: Options that make no sense, or a folder that is taken.
+        UsageError: Options that make no sense, a program that is not there, or a folder that
+            is taken.
     """
+    _require_programs(options)
     created = options.created_at or datetime.now(timezone.utc).isoformat(timespec="seconds")
     root = options.output or default_root(kernel, created)
     text, reference = read_text(kernel), read_text(task.reference)
@@ -108,6 +111,16 @@ def begin(kernel: Path, task: TaskOptions, options: RunOptions) -> RunFolder:
         )
         undo.pop_all()
     return run
+
+
+def _require_programs(options: RunOptions) -> None:
+    """UsageError for a program that is not there; a replay calls none."""
+    if options.device.startswith("recorded:"):
+        return
+    if options.proposer not in ("builtin", "agent"):
+        require_program(options.proposer, "--proposer")
+    if options.external_benchmark:
+        require_program(options.external_benchmark, "--benchmark")
 
 
 class _Dry(BlobStore):

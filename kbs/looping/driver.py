@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from kbs.looping.before_v0 import mending
 from kbs_engine.errors import MeasurementError
 from kbs_engine.jobs import Result
 from kbs_engine.loop.actions import Note, Progress
@@ -21,7 +22,6 @@ from kbs_engine.loop.machine import LoopState, Told, step
 from kbs_engine.loop.retelling import ANSWER, retell
 from kbs_engine.ports import Device
 from kbs_engine.run import RunFolder
-from kbs_engine.shell import shell
 
 
 class Show(Protocol):
@@ -149,6 +149,6 @@ class Driver:
                 raise MeasurementError(
                     f"{ask.what}: {result.failure}",
                     where=str(self.run.root),
-                    remedy=f"mend it, then `kbs loop resume {shell(self.run.root)}`",
+                    remedy=mending(self.run, result),
                 )
         return results

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from kbs.context import Context
+from kbs.looping.before_v0 import another, stands
 from kbs.looping.driver import Until
 from kbs.looping.mending import mend
 from kbs.looping.progress import choose_show
@@ -147,11 +148,7 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
         f"  v{row.version:<3} {row.method}: {row.verdict}{_returned(state, row)}"
         for row in state.verdicts
     ]
-    lines += _measuring(state)
-    if state.ended:
-        found = "a faster version" if state.improved else "no better version"
-        because = state.loop.get("because", "")
-        lines.append(f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found")
+    lines += [*_measuring(state), *_ended(state)]
     lines += [f"ordered and not followed yet: {_ordered(row)}" for row in went.orders]
     can_go_on = not went.waiting and not went.damage and not went.foreign
     if (not state.ended or went.orders) and can_go_on:
@@ -182,6 +179,18 @@ def _measuring(state: State) -> list[str]:
         lines.append(
             "timed in one process pair: the intervals hold nothing of what varies between processes"
         )
+    return lines
+
+
+def _ended(state: State) -> list[str]:
+    """How a run ended, and where v0 never stood, what to do then."""
+    if not state.ended:
+        return []
+    found = "a faster version" if state.improved else "no better version"
+    because = state.loop.get("because", "")
+    lines = [f"ended: {state.ended.replace('_', ' ')} ({because}); {found} was found"]
+    if state.ended == "stopped" and not stands(state):
+        lines.append(f"mend the kernel or the reference, and begin another run: {another(state)}")
     return lines
 
 

@@ -12,6 +12,7 @@ import msgspec
 from kbs.context import Context
 from kbs.looping.beginning import settings_of
 from kbs.looping.home import drive, open_run, stage_ends
+from kbs.looping.programs import require_program
 from kbs.looping.waiting import pending_propose
 from kbs.measuring.subject import read_text
 from kbs_backends.languages.user_code import require_python
@@ -28,6 +29,8 @@ FOUND = frozenset({
     "chip", "arch", "mode", "extra",
 })  # fmt: skip
 """Settings that nobody chose: facts of the kernel and the machine."""
+PROGRAMS = ("proposer_command", "external_benchmark")
+"""Settings that name a program."""
 OF_THE_NEWEST = ("roofline", "plan")
 """Stages of the newest version; the others belong to the one that is made from it."""
 
@@ -175,6 +178,9 @@ def read_changes(context: Context, root: Path, texts: Sequence[str]) -> dict[str
             value = held
         changes[name] = value
     settings_of({**plain, **changes})
+    for name in PROGRAMS:
+        if changes.get(name):
+            require_program(changes[name], f"--set {name}")
     _check_dims(plain["dims"], changes.get("dims", {}))
     return changes
 

@@ -94,7 +94,10 @@ def _add(found: dict[str, Dim], name: str, value: Dim) -> None:
 
 
 def _value(text: str) -> Dim:
-    """An integer (with ``_`` allowed), a number, true, false, or a word."""
+    """An integer (with ``_`` allowed), a number, true, false, or a word.
+
+    ``1e3`` is refused: a size would be a float, on which setup() fails late.
+    """
     if re.fullmatch(r"[+-]?\d[\d_]*", text, re.ASCII):
         return read_integer(text)
     if text.lower() in {"true", "false"}:
@@ -102,6 +105,12 @@ def _value(text: str) -> Dim:
     if not text.isascii():
         return text  # float() takes digits of other scripts
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return text
+    if number.is_integer() and re.fullmatch(r"[+-]?\d+[eE][+]?\d+", text):
+        raise UsageError(
+            f"{text!r} could be a size or a number with a fraction",
+            remedy=f"write {int(number)} for a size, {float(int(number))!r} for the other",
+        )
+    return number

@@ -119,7 +119,8 @@ def test_dims_are_read_in_every_form(dims, free, expected):
 @pytest.mark.parametrize(
     ("dims", "free"),
     [(["M"], []), (["M="], []), (["=3"], []), (["{"], []), (['{"M": [1]}'], []),
-     ([], ["M=3"]), ([], ["--M"]), ([], ["--M", "--N"]), (["M=1"], ["--M=2"])],
+     (["M=1e3"], []), ([], ["--M=+2E+05"]), ([], ["M=3"]), ([], ["--M"]),
+     ([], ["--M", "--N"]), (["M=1"], ["--M=2"])],
 )  # fmt: skip
 def test_what_is_no_dim_is_refused_with_the_form(dims, free):
     with pytest.raises(UsageError) as caught:

@@ -67,7 +67,8 @@ class RunFolder:
             raise UsageError(
                 "a folder with files in it cannot become a new run",
                 where=str(root),
-                remedy="resume it with `kbs loop resume`, or name another with --output"
+                remedy="resume it with `kbs loop resume`, name another with --output, or remove "
+                "the folder where its v0 cannot pass"
                 if Layout(root).state.is_file()
                 else "name a new or an empty folder with --output",
             )
