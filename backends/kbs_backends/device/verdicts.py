@@ -19,6 +19,10 @@ REMEMBERED = 4
 """Earlier outputs of a worker that a wrong one is compared with."""
 _CHANCE = 6
 """Standard deviations that chance does not reach."""
+_NARROW_BYTES = 2
+"""Floats of so few bytes meet a NaN of the poison now and then."""
+_LEAST_BITS = 20
+"""Drawn bits that a kernel does not meet by chance: once in a million calls."""
 
 _FAULTS = {
     "shape": "wrong_shape", "stride": "wrong_stride", "dtype": "wrong_dtype",
@@ -69,13 +73,34 @@ def judge(
 def _code(
     found: Difference, history: History, outputs: Outputs, poison: Outputs, *, timed: bool
 ) -> str:
-    if poison and all(same_bits(outputs[name], poison[name]) for name in poison):
+    if _untouched(outputs, poison):
         return "stale_output" if history.latest() else "missing_output"
     if history.holds(outputs):
         return "cached_output"
     if poison and any(_kept(outputs[name], poison[name]) for name in poison):
         return "unwritten_elements"
     return _FAULTS.get(found.fault, "wrong_timed_output" if timed else "wrong_result")
+
+
+def _untouched(outputs: Outputs, poison: Outputs) -> bool:
+    """Whether all outputs hold the poison, and so much of it that chance does not explain it.
+
+    Wide floats are no chance. Of whole numbers, truths and single bytes, as much is drawn as they
+    differ: a kernel that writes one number everywhere meets a poison that does so too.
+    """
+    if not poison or not all(same_bits(outputs[name], poison[name]) for name in poison):
+        return False
+    return sum(map(_drawn_bits, poison.values())) >= _LEAST_BITS
+
+
+def _drawn_bits(poison: torch.Tensor) -> float:
+    """About how many bits of a poison a kernel would have to meet by chance."""
+    import torch
+
+    inexact = poison.is_floating_point() or poison.is_complex()
+    if poison.numel() == 0 or (inexact and poison.element_size() > 1):
+        return math.inf if poison.numel() else 0.0
+    return poison.numel() * math.log2(torch.unique(bits(poison)).numel())
 
 
 def _kept(output: torch.Tensor, poison: torch.Tensor) -> bool:
@@ -87,10 +112,13 @@ def _kept(output: torch.Tensor, poison: torch.Tensor) -> bool:
     if output.numel() == 0 or output.element_size() == 1:
         return False  # one byte meets its poison by chance too often
     found, before = bits(output), bits(poison)
-    kept, turned = int((found == before).sum()), 0
-    if output.is_floating_point():  # what overflows has the poison's sign as often as the other
-        turned = int((found == before ^ torch.iinfo(before.dtype).min).sum())
-    by_chance = turned + _CHANCE * math.sqrt(turned)
+    inexact = output.is_floating_point()
+    # What overflows has the poison's sign as often as the other, and a whole number that is
+    # frequent meets the poison of its neighbour as often as its own.
+    other = before ^ torch.iinfo(before.dtype).min if inexact else before.roll(1)
+    kept, met = int((found == before).sum()), int((found == other).sum())
+    rare = inexact and output.element_size() > _NARROW_BYTES
+    by_chance = met + _CHANCE * math.sqrt(met if rare else met + 1)
     return kept > max(1, output.numel() // 1000, by_chance)
 
 

@@ -85,7 +85,8 @@ def _told(path: Path, what: str, problem: Exception, remedy: str) -> KbsError:
             remedy="use smaller dims, free the device, or run on one with more memory",
         )  # fmt: skip
     lines = _words(problem).strip().splitlines()
-    reason = f": {lines[0]}" if lines else ""
+    shown = 2 if lines and lines[0].endswith(":") else 1  # what a heading heads belongs to it
+    reason = f": {' '.join(map(str.strip, lines[:shown]))}" if lines else ""
     return InputError(f"{what}: {type(problem).__name__}{reason}", where=place, remedy=remedy)
 
 

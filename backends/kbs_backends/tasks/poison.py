@@ -17,7 +17,7 @@ _FEW = 64
 def _nan(value: Any, generator: Any) -> None:
     """NaN whose payload and sign are drawn: those that a kernel computes have others."""
     if not _inexact(value):
-        value.fill_(_largest(value))
+        _bits(value, generator)  # no number of theirs is one that no kernel computes
     elif value.element_size() == 1:
         value.fill_(float("nan"))
     else:
@@ -36,7 +36,7 @@ def _large(value: Any, generator: Any) -> None:
     if _inexact(value):
         _signed(value, generator, _largest(value) * _LARGE)
     else:
-        value.fill_(_largest(value))
+        _bits(value, generator)
 
 
 def _signed(value: Any, generator: Any, size: float) -> None:
@@ -76,6 +76,9 @@ def _random(value: Any, generator: Any) -> None:
     """Values that look like results."""
     import torch
 
+    if value.dtype == torch.bool:
+        _bits(value, generator)
+        return
     dtype = torch.complex64 if value.is_complex() else torch.float32
     drawn = torch.randn(value.shape, generator=generator, device=value.device, dtype=dtype)
     value.copy_(drawn if _inexact(value) else (drawn * 100).to(torch.int32))
@@ -141,12 +144,8 @@ def _inexact(value: Any) -> bool:
     return bool(value.is_floating_point() or value.is_complex())
 
 
-def _largest(value: Any) -> float | int | bool:
-    """The largest value of the dtype; of a complex one, of its parts."""
+def _largest(value: Any) -> float:
+    """The largest value of an inexact dtype; of a complex one, of its parts."""
     import torch
 
-    if value.dtype == torch.bool:
-        return True
-    if _inexact(value):
-        return float(torch.finfo(value.dtype).max)
-    return int(torch.iinfo(value.dtype).max)
+    return float(torch.finfo(value.dtype).max)

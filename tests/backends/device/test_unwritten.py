@@ -25,9 +25,9 @@ def _ones(there):
     return torch.ones_like(there)[10:]
 
 
-def told(dtype, pattern, kernel, *, count=256, seed=3):
+def told(dtype, pattern, kernel, *, count=256, seed=3, expected=None):
     """The reason for what ``kernel`` makes of an output that held ``pattern``."""
-    expected = torch.ones(count, dtype=dtype)
+    expected = (torch.ones(count) if expected is None else expected).to(dtype)
     there = {"y": torch.empty(count, dtype=dtype)}
     poison(there, ["y"], pattern, seed)
     spec = OutputSpec(shape=(count,), stride=(1,), dtype=str(dtype)[6:], device="cpu")
@@ -54,6 +54,34 @@ def test_a_tail_that_keeps_what_stood_there_was_not_written(dtype, pattern, coun
         return there
 
     assert told(dtype, pattern, first_half, count=count) == "unwritten_elements"
+
+
+NARROW = [torch.bool, torch.int8, torch.uint8]
+
+
+def _largest(there):
+    return torch.full_like(there, True if there.dtype == torch.bool else 127)
+
+
+CONSTANT = {"zeros": torch.zeros_like, "ones": torch.ones_like, "largest": _largest}
+
+
+@pytest.mark.parametrize("constant", CONSTANT)
+@pytest.mark.parametrize("pattern", POISONS)
+@pytest.mark.parametrize("count", [1, 2, 8, 64, 4096])
+@pytest.mark.parametrize("dtype", [*NARROW, torch.int32], ids=str)
+def test_a_constant_of_whole_numbers_or_truths_was_written(dtype, count, pattern, constant):
+    for seed in range(20):
+        expected = 1 - CONSTANT[constant](torch.zeros(count)).clamp(max=1)
+        assert told(dtype, pattern, CONSTANT[constant], count=count, seed=seed,
+                    expected=expected) == "wrong_result"  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", POISONS)
+@pytest.mark.parametrize("dtype", [*INEXACT, *NARROW, torch.int32], ids=str)
+@pytest.mark.parametrize("count", [32, 4096])
+def test_what_was_not_touched_is_missing(dtype, pattern, count):
+    assert told(dtype, pattern, lambda there: there, count=count) == "missing_output"
 
 
 def test_bf16_added_as_bits_was_written():
