@@ -28,7 +28,9 @@ def test_an_exception_whose_words_fail_is_still_named(tmp_path):
 @pytest.mark.parametrize(
     ("raised", "told"),
     [(RuntimeError("a: b\nc"), "RuntimeError: a: b"), (RuntimeError(), "RuntimeError"),
-     (KeyError("x: y"), "KeyError: 'x: y'")],
+     (KeyError("x: y"), "KeyError: 'x: y'"),
+     (TypeError("randn() got str, but expected one of:\n * (ints size)\n * (more)"),
+      "TypeError: randn() got str, but expected one of: * (ints size)")],
 )  # fmt: skip
 def test_the_first_line_of_the_words_is_told(tmp_path, raised, told):
     file = tmp_path / "ref.py"
