@@ -355,3 +355,74 @@ def test_constants_stand_above_the_first_that_needs_them(method, name):
     text = REWRITES[method].apply(RewriteSource(text=FORWARD, language="cuda-cpp"))
     assert text.index(f"constexpr int {name} =") < text.index("void solve")
     assert text.index("cuda_runtime.h") < text.index(f"constexpr int {name} =")
+
+
+LOOP = "for (int j = 0; j < n; ++j) y[i] += x[j];"
+
+
+@pytest.mark.parametrize(
+    ("method", "text", "why"),
+    [
+        (
+            "fast_math_intrinsics",
+            elementwise(
+                "y[i] = f(x[i]);", "__host__ __device__ float f(float v) { return expf(v); }"
+            ),
+            "no kernel calls",
+        ),
+        (
+            "exp2_rescaling",
+            elementwise("y[i] = expf(x[i]);", params="const __half* x, float* y, int n"),
+            "no kernel calls",
+        ),
+        ("exp2_rescaling", elementwise("y[i] = expf(pick<1, 2>(x[i]));"), "no kernel calls"),
+        (
+            "occupancy_tuning_registers",
+            elementwise(LOOP) + "auto later = k;\n",
+            "through a pointer",
+        ),
+        (
+            "occupancy_tuning_registers",
+            elementwise(LOOP).replace("void k(", "void __maxnreg__(64) k("),
+            "registers of its own",
+        ),
+        (
+            "smem_padding",
+            elementwise("__shared__ float t[96][128]; t[threadIdx.x][0] = x[i]; y[i] = t[0][i];"),
+            "no room for padding",
+        ),
+        (
+            "smem_padding",
+            elementwise(
+                "__shared__ float t[32][32]; y[i] = reinterpret_cast<float4&>(t[threadIdx.x][4]).x;"
+            ),
+            "as another type",
+        ),
+        (
+            "loop_unrolling",
+            elementwise('\nfor (int j = 0; j < n; ++j) { asm volatile("L: bra L;"); }'),
+            "no innermost loop",
+        ),
+    ],
+)
+def test_siblings_that_would_not_compile_or_not_be_right(method, text, why):
+    answer = asked(method, text)
+    assert not answer.ok
+    assert why in answer.why
+
+
+def test_a_constant_below_its_kernel_is_given_as_its_value():
+    text = elementwise(LOOP).replace('extern "C"', 'constexpr int LATE = 128;\nextern "C"')
+    text = text.replace("256>>>", "LATE>>>")
+    source = RewriteSource(text=text, language="cuda-cpp")
+    assert "KBS_BOUNDS(128)" in REWRITES["occupancy_tuning_registers"].apply(source)
+
+
+def test_a_kernel_that_is_only_asked_about_is_not_launched_through_a_pointer():
+    text = elementwise(LOOP).replace("{ k<<<", "{ cudaFuncSetAttribute((void*)k, A, 9); k<<<")
+    assert asked("occupancy_tuning_registers", text).ok
+
+
+def test_a_double_one_stays_a_double_where_the_switch_is_off():
+    source = RewriteSource(text=elementwise("y[i] = 1.0 / sqrtf(x[i]);"), language="cuda-cpp")
+    assert "(1.0 / sqrtf(x))" in REWRITES["fast_math_intrinsics"].apply(source)
