@@ -112,7 +112,9 @@ def parse_source(source: Source, origin: str, lore: Lore) -> Parsed:
             parsed.rejected.append(found)
             continue
         whose = found.entry.origin or origin
-        entry = msgspec.structs.replace(found.entry, origin=whose)
+        entry = found.entry
+        if not entry.origin:
+            entry = msgspec.structs.replace(entry, origin=whose)
         line = data[found.start : found.start + found.length]
         index = parsed.take(found, names.setdefault(whose, whose), number if one_line else None)
         if one_line or not found.entry.origin or not CANONICAL.match(line):

@@ -6,11 +6,10 @@ before, and a record may be taken out on arrival by what was here: all of it is 
 
 from __future__ import annotations
 
-import math
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kbs_engine.chance import machine_of
 from kbs_engine.experience.libraries import Libraries, reached_ns
@@ -25,6 +24,8 @@ from kbs_ingest.experience.view import hidden_by
 
 if TYPE_CHECKING:
     from kbs_ingest.experience.parsing import Parsed
+_NONE: Final = 0.0
+"""In a column in place of a time that is not told; no time is 0."""
 
 
 class Claim(NamedTuple):
@@ -45,8 +46,8 @@ class Claims:
         """Nothing claimed yet."""
         self.tasks: dict[Task, int] = {}
         self._machines: dict[str, int] = {}
-        self._whole = array("q"), array("q"), array("q")
-        self._times = array("d"), array("d"), array("d")
+        self._whole = array("q")
+        self._times = array("d")
 
     def add(self, index: int, outcome: Outcome) -> None:
         """What an outcome that is believed by itself says; without dims it says nothing."""
@@ -55,18 +56,21 @@ class Claims:
             return
         task = self.tasks.setdefault(task_of(outcome), len(self.tasks))
         machine = self._machines.setdefault(machine_of(outcome), len(self._machines))
-        for numbers, number in zip(self._whole, (index, task, machine), strict=True):
-            numbers.append(number)
-        told = (outcome.baseline_ns, reached, outcome.after_ns)
-        for times, time in zip(self._times, told, strict=True):
-            times.append(math.nan if time is None else time)
+        self._whole.extend((index, task, machine))
+        self._times.extend(
+            (outcome.baseline_ns or _NONE, reached or _NONE, outcome.after_ns or _NONE)
+        )
 
     def __iter__(self) -> Iterator[Claim]:
         """In the order of the file."""
         tasks, machines = list(self.tasks), list(self._machines)
-        for index, task, machine, *times in zip(*self._whole, *self._times, strict=True):
-            told = (None if math.isnan(time) else time for time in times)
-            yield Claim(int(index), tasks[int(task)], machines[int(machine)], *told)
+        whole = (self._whole[place::3] for place in range(3))
+        times = (self._times[place::3] for place in range(3))
+        for row, task, machine, library, reached, after in zip(*whole, *times, strict=True):
+            yield Claim(
+                int(row), tasks[int(task)], machines[int(machine)],
+                library or None, reached or None, after or None,
+            )  # fmt: skip
 
 
 class Held(NamedTuple):
