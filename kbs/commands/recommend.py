@@ -94,6 +94,8 @@ def command(
 
             asked = Asked(text=text, metrics=pairs(metrics), situation=situation)
             ready = Advisor(store).ask(asked)
+            if selection.chip is not None and ready.item.chip is None:
+                store.chip(selection.chip)  # refuses what is no GPU of the wiki
             knowledge, hints, items = ready.knowledge, ready.hints, (ready.item,)
         else:
             items = (imagine(situation, store),)

@@ -24,3 +24,11 @@ def test_a_chip_of_another_vendor_than_the_report_is_refused(kbs_here, report, c
     assert (ran.code, ran.out) == (2, "")
     assert "AMD Instinct MI300X is of amd, the report is of a GPU of nvidia" in ran.err
     assert kbs_here(command, report, "--chip", "h100_sxm", "--launch", "0").code == 0
+
+
+@pytest.mark.parametrize("told", [["--text", "bank conflicts"], ["--metric", "dram_pct=90"]])
+def test_a_chip_that_nobody_knows_is_refused_without_a_report_too(kbs_here, told):
+    ran = kbs_here("recommend", *told, "--chip", "h9000")
+    assert (ran.code, ran.out) == (1, "")
+    assert "gpu-wiki knows no GPU named" in ran.err
+    assert kbs_here("recommend", *told, "--chip", "h100").code == 0
