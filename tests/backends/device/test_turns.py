@@ -125,17 +125,20 @@ def test_closing_amid_work_ends_it_and_leaves_no_future_open():
 
 
 class Profiler:
-    """Prepares, takes its turn, measures."""
+    """Prepares, takes its turn once it ``may``, measures."""
 
-    def __init__(self, *, takes=1, fails=False):
+    def __init__(self, *, takes=1, fails=False, may=True):
         self.prepared, self.alone, self.let_go = (threading.Event() for _ in range(3))
-        self.takes, self.fails = takes, fails
+        self.takes, self.fails, self.may = takes, fails, threading.Event()
+        if may:
+            self.may.set()
 
     def __call__(self, turn):
         def run():
             self.prepared.set()
             if self.fails:
                 raise ValueError("no report")
+            assert self.may.wait(SOON_S)
             for _ in range(self.takes):
                 turn()
             self.alone.set()
@@ -148,9 +151,10 @@ class Profiler:
 def test_a_profiler_prepares_beside_all_and_is_alone_from_its_turn_on():
     quiet = []
     turns = Turns(lambda: quiet.append(1))
-    sanitizer, profiler, check = Held("clean"), Profiler(takes=2), Held("checked")
+    sanitizer, profiler, check = Held("clean"), Profiler(takes=2, may=False), Held("checked")
     report = turns.held(profiler)
     aside, checked = turns.aside(lambda: sanitizer), turns.submit(check, alone=False)
+    profiler.may.set()  # its turn comes after what is in the queue by then
     assert profiler.prepared.wait(SOON_S)
     assert check.began.wait(SOON_S)
     assert sanitizer.began.wait(SOON_S)
