@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.thinned import thinned
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d49484452") + b"\0" * 200
 HEADER = '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"\n'
@@ -172,7 +173,7 @@ OVERLAYS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("case", OVERLAYS)
+@pytest.mark.parametrize("case", thinned(OVERLAYS))
 def test_a_faulty_wiki_changes_nothing(kbs, home, tmp_path, case):
     name = overlay(tmp_path / "wiki", case)
     mine = tmp_path / "home"

@@ -33,6 +33,7 @@ from kbs_engine.run.records import with_version
 from kbs_ingest.experience import Lore
 from tests.run import texts
 from tests.run.folder import Builder
+from tests.thinned import thinned
 
 FILES = {"ref.py": b"def reference(): ...\n", "v0/kernel.py": b"# v0\n", "v2/kernel.py": b"# v2\n"}
 
@@ -287,20 +288,26 @@ def _dims(run):
 
 @pytest.mark.parametrize(
     ("tamper", "told"),
-    [
-        (lambda run: (run / "v1/kernel.py").write_text("x = 1\n"), "v1/kernel.py: was changed"),
-        (lambda run: (run / "v0/kernel.py").write_text("x = 1\n"), "v0/kernel.py: was changed"),
-        (lambda run: (run / "ref.py").write_text("x = 1\n"), "ref.py: was changed"),
-        (lambda run: (run / "v1/kernel.py").unlink(), "v1/kernel.py: was written in this run"),
-        (lambda run: (run / "v1/bench.json").unlink(), "v1/bench.json: was written in this run"),
-        (lambda run: _state(run, speedup_v0=99.0), "speedup_v0 of v1 is 99"),
-        (lambda run: _state(run, speedup_v0_low=98.0), "speedup_v0_low of v1 is 98"),
-        (lambda run: _state(run, speedup_v0_high=100.0), "speedup_v0_high of v1 is 100"),
-        (lambda run: _state(run, median_ns=1.0), "median_ns of v1 is 1"),
-        (_sample, "raw time samples were changed"),
-        (_dims, "dims of epoch 0 is not what the journal recorded"),
-        (lambda run: (run / "events.jsonl").unlink(), "journal"),
-    ],
+    thinned(
+        [
+            (lambda run: (run / "v1/kernel.py").write_text("x = 1\n"), "v1/kernel.py: was changed"),
+            (lambda run: (run / "v0/kernel.py").write_text("x = 1\n"), "v0/kernel.py: was changed"),
+            (lambda run: (run / "ref.py").write_text("x = 1\n"), "ref.py: was changed"),
+            (lambda run: (run / "v1/kernel.py").unlink(), "v1/kernel.py: was written in this run"),
+            (
+                lambda run: (run / "v1/bench.json").unlink(),
+                "v1/bench.json: was written in this run",
+            ),
+            (lambda run: _state(run, speedup_v0=99.0), "speedup_v0 of v1 is 99"),
+            (lambda run: _state(run, speedup_v0_low=98.0), "speedup_v0_low of v1 is 98"),
+            (lambda run: _state(run, speedup_v0_high=100.0), "speedup_v0_high of v1 is 100"),
+            (lambda run: _state(run, median_ns=1.0), "median_ns of v1 is 1"),
+            (_sample, "raw time samples were changed"),
+            (_dims, "dims of epoch 0 is not what the journal recorded"),
+            (lambda run: (run / "events.jsonl").unlink(), "journal"),
+        ],
+        2,
+    ),
 )
 def test_nothing_that_was_edited_is_packed(run, tmp_path, tamper, told):
     copied = tmp_path / "copied"  # another place: no home folder knows its journal

@@ -13,6 +13,7 @@ import pytest
 from kbs_engine.errors import InputError, UsageError
 from tests.loop.cases import CASES, KERNELS
 from tests.loop.replaying import kbs, kbs_json
+from tests.thinned import thinned
 
 ENDED = ("faster", "no_better", "all_wrong")
 
@@ -148,7 +149,7 @@ def test_the_page_is_whole_and_needs_no_network(ended):
     assert "None" not in words.split()
 
 
-@pytest.mark.parametrize("name", ["benchmark.json", "report.html", "test_kernel.py"])
+@pytest.mark.parametrize("name", thinned(["benchmark.json", "report.html", "test_kernel.py"]))
 def test_what_was_measured_or_written_may_not_go_or_change(ended, tmp_path, name):
     _, run, answer = ended
     last = f"v{answer['current_version']}"

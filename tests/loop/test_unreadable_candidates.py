@@ -52,7 +52,9 @@ def went(run, *texts: str) -> dict:
 
 
 @pytest.mark.parametrize("bad", UNREADABLE)
-@pytest.mark.parametrize("order", [("bad", "good"), ("good", "bad")])
+@pytest.mark.parametrize(
+    "order", [("bad", "good"), pytest.param(("good", "bad"), marks=pytest.mark.sweep)]
+)
 def test_a_bad_candidate_beside_a_good_one_is_told_and_the_run_goes_on(tmp_path, bad, order):
     texts = {"bad": UNREADABLE[bad], "good": GOOD}
     with started(tmp_path, iterations=1, slots=1) as run:

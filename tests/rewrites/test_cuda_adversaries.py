@@ -384,7 +384,7 @@ LOOP = "for (int j = 0; j < n; ++j) y[i] += x[j];"
         (
             "occupancy_tuning_registers",
             elementwise(LOOP).replace("void k(", "void __maxnreg__(64) k("),
-            "registers of its own",
+            "no __global__ function that can be read",
         ),
         (
             "smem_padding",

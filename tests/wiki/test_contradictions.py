@@ -10,6 +10,7 @@ import pytest
 
 from kbs_ingest.wikicheck import check_wiki
 from tests.conftest import WIKI
+from tests.thinned import thinned
 
 pytestmark = pytest.mark.slow
 
@@ -60,7 +61,7 @@ def errors(copy, relative, edit):
 
 @pytest.mark.parametrize(
     ("check", "relative", "edit", "mark"),
-    [
+    thinned([
         ("basis_clock", SXM, cell("clock_boost", "MHz", "1890"), "| 1890 |"),
         ("basis_clock", SXM, cell("tensor_clock", "MHz", "1755"), "| 1755 |"),
         ("basis_clock", PCIE, cell("clock_boost", "MHz", "1980"), "`clock_boost`"),
@@ -79,7 +80,7 @@ def errors(copy, relative, edit):
         ("identity", MI300X, cell("gfx_target", "", "gfx950"), "`gfx_target`"),
         ("probes", SIGNATURE, swap("async_copy_neg.cu", "async_copy_pos.cu"), "probes:"),
         ("signature_arch", SIGNATURE, swap("[sm_75]", "[sm_77]"), "method:"),
-    ],
+    ]),
 )  # fmt: skip
 def test_a_contradiction_is_found_at_its_line(copy, check, relative, edit, mark):
     found, lines = errors(copy, relative, edit)

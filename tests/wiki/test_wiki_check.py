@@ -11,6 +11,7 @@ import pytest
 from kbs_engine.errors import UsageError
 from kbs_ingest.wikicheck import check_wiki, scaffold
 from tests.conftest import WIKI
+from tests.thinned import thinned
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +82,7 @@ def test_the_shipped_wiki_is_clean():
 
 @pytest.mark.parametrize(
     ("check", "relative", "edit", "marks"),
-    [
+    thinned([
         ("sparse_as_dense", SXM, row("peak_bf16_tensor", "dense", "1978.9"),
          ("`peak_bf16_tensor`", "dense")),
         ("sparse_as_dense", SXM, row("peak_fp16_tensor", "dense", "1979"),
@@ -135,7 +136,7 @@ def test_the_shipped_wiki_is_clean():
          lambda t: re.sub(r"(\| `peak_arithmetic` \| `)peak_fp64(` )", r"\1peak_fp128\2", t,
                           count=1),
          ("peak_fp128",)),
-    ],
+    ]),
 )  # fmt: skip
 def test_one_planted_fault_is_found_at_its_line(copy, check, relative, edit, marks):
     with planted(copy, relative, edit) as lines:

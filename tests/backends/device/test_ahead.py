@@ -184,6 +184,7 @@ def _same_answer(bench, usual, answer, child):
     assert "SpeedOfLight" in one
 
 
+@pytest.mark.sweep
 def test_one_that_was_killed_while_it_waited_is_replaced_by_a_usual_start(bench):
     child = bench.waits(start_of())
     (program,) = proc.descendants(child.pid)
@@ -195,6 +196,7 @@ def test_one_that_was_killed_while_it_waited_is_replaced_by_a_usual_start(bench)
     assert bench.profile().collected.arguments == (), "a tool that is gone, and its folder with it"
 
 
+@pytest.mark.sweep
 def test_one_that_takes_no_request_is_replaced(bench, monkeypatch):
     monkeypatch.setattr("kbs_backends.device.ahead_child.BEGIN_S", 0.5)
     child = bench.waits(start_of())
@@ -205,6 +207,7 @@ def test_one_that_takes_no_request_is_replaced(bench, monkeypatch):
     assert gone({child.pid, *family})
 
 
+@pytest.mark.sweep
 def test_each_way_to_start_a_tool_has_its_own(bench):
     narrow, wide = bench.waits(start_of()), bench.waits(start_of(WIDE))
     assert narrow.pid != wide.pid
@@ -233,6 +236,7 @@ def test_the_sanitizer_waits_as_each_of_its_tools(bench):
     assert children[0].env["PYTORCH_NO_CUDA_MEMORY_CACHING"] == "1"
 
 
+@pytest.mark.sweep
 def test_a_changed_environment_takes_a_usual_start(bench, monkeypatch):
     bench.waits(start_of())
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")

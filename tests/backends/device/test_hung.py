@@ -10,6 +10,7 @@ import pytest
 from kbs_backends.device import proc
 from kbs_backends.device.live import LiveWorker
 from tests.backends.device.conftest import HONEST, LIMITS, open_rig
+from tests.thinned import thinned
 
 IDLE = """
 import time
@@ -39,7 +40,7 @@ def impatient(tmp_path_factory):
         yield made
 
 
-@pytest.mark.parametrize("text", [IDLE, IDLE_AT_LOAD])
+@pytest.mark.parametrize("text", thinned([IDLE, IDLE_AT_LOAD], 2))
 def test_a_candidate_that_does_nothing_is_refused_soon(impatient, text):
     start = time.monotonic()
     found = impatient.check(text)

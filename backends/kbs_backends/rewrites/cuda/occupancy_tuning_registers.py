@@ -37,8 +37,6 @@ def _threads(view: View, kernel: Kernel) -> tuple[str, str]:
     head = view.data[kernel.node.start_byte : kernel.body.start_byte].decode()
     if "__launch_bounds__" in head:
         return "", f"{kernel.name} has launch bounds already"
-    if "__maxnreg__" in head:
-        return "", f"{kernel.name} has a number of registers of its own"
     if view.passed_on(kernel.name):
         return "", f"{kernel.name} is launched through a pointer, with any number of threads"
     if not any(kernel.walk("for_statement", "while_statement")):
