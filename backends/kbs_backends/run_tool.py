@@ -52,7 +52,7 @@ def run_tool(
             text=True,
             errors="replace",
             cwd=cwd,
-            env=None if env is None else dict(env),
+            env=_environment() if env is None else dict(env),
             stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
@@ -66,6 +66,16 @@ def run_tool(
     finally:
         end_tool(process)
     return ToolRun(command=argv, code=process.returncode, stdout=out, stderr=err)
+
+
+def _environment() -> dict[str, str]:
+    """This process's environment, held by Python.
+
+    Where it is left to the system, a program cannot be started ("Bad address") in the moment in
+    which another thread sets a variable, as Triton's compilations do.
+    """
+    held = ((name, os.environ.get(name)) for name in list(os.environ))
+    return {name: value for name, value in held if value is not None}
 
 
 def end_tool(process: subprocess.Popen[str]) -> None:

@@ -53,6 +53,7 @@ def test_a_cuda_kernel_as_text(kbs):
 
 
 @needs_nvcc
+@pytest.mark.sweep
 def test_the_version_before_judges_what_is_gone(kbs, tmp_path):
     head = "__global__ void f(float* x) { x[0] = x[0] * %s; }\n"
     tail = 'extern "C" void solve(float* x) { f<<<1, 1>>>(x); }\n'
@@ -112,7 +113,9 @@ def test_a_file_without_a_kernel_is_told_so(kbs, tmp_path, head):
         assert "holds no kernel" in ran.error["message"]
 
 
-@pytest.mark.parametrize("arch", ["gfx000", "gfx998"])  # the older gfx906 is one of Triton 3.9
+@pytest.mark.parametrize(
+    "arch", ["gfx000", pytest.param("gfx998", marks=pytest.mark.sweep)]
+)  # the older gfx906 is one of Triton 3.9
 def test_an_amd_target_that_triton_does_not_have_is_named(kbs, arch):
     options = ("--ref", KERNELS / "softmax/ref.py", "--M=4", "--N=64", "--arch", arch)
     ran = kbs("asm", KERNELS / "softmax/kernel_triton.py", *options)

@@ -123,6 +123,7 @@ def test_the_files_speak_of_the_kernels(bench, subject, store, tmp_path):
     assert (tmp_path / "out/pass1.ncu-rep").read_bytes() == REPORT.read_bytes()
 
 
+@pytest.mark.sweep
 def test_a_kernel_that_no_call_of_was_made_is_told_so(kbs, tmp_path):
     """Whether it would run at all is no question of a profile without counters."""
     (tmp_path / "ends.py").write_text(KERNEL + "    import os\n    os._exit(3)\n")

@@ -35,6 +35,7 @@ def test_a_wanted_model_without_the_library_is_refused(monkeypatch: pytest.Monke
 
 
 @needs_model
+@pytest.mark.sweep
 def test_a_folder_that_is_no_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be loaded"):
         Embedder(find_model(str(tmp_path))).encode(["x"])

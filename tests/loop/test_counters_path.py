@@ -167,6 +167,7 @@ class Wide(Narrow):
         return msgspec.structs.replace(value, collected=held)
 
 
+@pytest.mark.sweep
 def test_a_first_pass_that_held_it_all_is_the_only_one(tmp_path, store):
     run = begun(tmp_path / "run", proposer="agent")
     widest = widest_pass(store.rules(), store.metric_map("nvidia"), arch=90)

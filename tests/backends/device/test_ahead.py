@@ -224,6 +224,7 @@ def test_what_a_job_asked_for_waits_for_the_next(bench):
     assert bench.profile().collected.arguments != ()
 
 
+@pytest.mark.sweep
 def test_the_sanitizer_waits_as_each_of_its_tools(bench):
     job = Sanitize(source=bench.source(""), task=bench.task, tools=("memcheck", "initcheck"))
     children = [bench.waits(tool_start(tool)) for tool in job.tools]
@@ -243,6 +244,7 @@ def test_a_changed_environment_takes_a_usual_start(bench, monkeypatch):
     assert bench.told()[1]["env"]["CUDA_VISIBLE_DEVICES"] == "7"
 
 
+@pytest.mark.sweep
 def test_a_candidate_that_hangs_is_ended_in_time(bench, tmp_path):
     hangs = tmp_path / "k.py"
     hangs.write_text(HEAD + "import time\ntime.sleep(600)\n")
@@ -262,6 +264,7 @@ def test_a_candidate_that_hangs_is_ended_in_time(bench, tmp_path):
     assert run_tool(("sh", "-c", "sleep 600 & wait"), timeout_s=0.2).code is None
 
 
+@pytest.mark.sweep
 def test_a_stranger_is_told_nothing(bench):
     bench.outside._workdir.mkdir(exist_ok=True)
     child = AheadChild(start_of(), child_environment(), bench.outside._workdir)

@@ -55,6 +55,7 @@ def test_all_but_the_range_is_done_before_the_turn(bench):
     assert not {"prepared", "go"} & set(left)
 
 
+@pytest.mark.sweep
 def test_a_usual_start_takes_its_turn_first(bench):
     text, calls = counting(bench)
     bench.room, seen = 0, []
@@ -72,6 +73,7 @@ def test_one_that_ends_before_its_range_still_takes_its_turn_and_the_start_is_a_
     assert seen
 
 
+@pytest.mark.sweep
 def test_one_whose_prints_nobody_reads_goes_on_once_it_is_alone(bench, monkeypatch):
     monkeypatch.setattr(ahead_child, "PREPARE_S", 1.0)
     bench.waits(start_of())

@@ -106,6 +106,7 @@ def mortal(tmp_path_factory):
         yield made
 
 
+@pytest.mark.sweep
 def test_a_dead_owner_is_one_failed_job_and_a_new_owner(mortal):
     mortal.check(HONEST, rounds=1)
     pid = mortal.device.owner_pid

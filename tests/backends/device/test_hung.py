@@ -52,6 +52,7 @@ def test_a_compiler_that_takes_long_is_waited_for(impatient):
     assert impatient.check(SLOW_COMPILER, rounds=1).passed
 
 
+@pytest.mark.sweep
 def test_without_the_limit_it_is_waited_for_as_long_as_a_compiler(tmp_path):
     limits = msgspec.structs.replace(LIMITS, idle_s=60.0, load_s=3.0, call_s=1.5)
     made = open_rig(tmp_path, limits=limits)

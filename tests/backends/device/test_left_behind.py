@@ -46,11 +46,12 @@ def until(holds, seconds):
     return holds()
 
 
+INTERRUPTED = pytest.param(signal.SIGINT, marks=pytest.mark.sweep)
 SAME_AS_KILLED = pytest.param(signal.SIGTERM, marks=pytest.mark.sweep)
 """The caller does not handle it: the kernel ends it there and then, as by SIGKILL."""
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, SAME_AS_KILLED, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, SAME_AS_KILLED, INTERRUPTED])
 def test_nothing_is_left_when_the_caller_goes_amid_a_hung_call(tmp_path, number):
     (tmp_path / "ref.py").write_text(REFERENCE)
     (tmp_path / "k.py").write_text(HANGS)

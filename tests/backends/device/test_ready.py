@@ -248,6 +248,7 @@ def test_what_is_compiled_ahead_of_a_job_is_each_source_once():
     assert compiled_sources(Check(source=arms[2], task=task)) == []
 
 
+@pytest.mark.sweep
 def test_none_is_left_when_the_device_closes(tmp_path):
     made = open_rig(tmp_path, limits=msgspec.structs.replace(LIMITS, waiting=2))
     with made.device:

@@ -33,7 +33,10 @@ def reference(x, w, y, **_):
 """
 
 
-@pytest.mark.parametrize(("before", "imported"), [("", False), ("import torch._dynamo", True)])
+@pytest.mark.parametrize(
+    ("before", "imported"),
+    [("", False), pytest.param("import torch._dynamo", True, marks=pytest.mark.sweep)],
+)
 def test_flops_family_and_tolerance_without_the_tracer_and_with_it(tmp_path, before, imported):
     path = tmp_path / "ref.py"
     path.write_text(textwrap.dedent(TEXT).replace("BEFORE", before))
