@@ -32,3 +32,23 @@ def test_a_chip_that_nobody_knows_is_refused_without_a_report_too(kbs_here, told
     assert (ran.code, ran.out) == (1, "")
     assert "gpu-wiki knows no GPU named" in ran.err
     assert kbs_here("recommend", *told, "--chip", "h100").code == 0
+
+
+def test_a_device_name_that_contradicts_the_compute_capability_is_not_believed(
+    kbs_here, report, tmp_path
+):
+    text = report.with_suffix(".raw.csv").read_text()
+    path = tmp_path / "other.csv"
+    path.write_text(text.replace("NVIDIA H100 80GB HBM3", "NVIDIA A100-SXM4-80GB"))
+    for command in ("diagnose", "recommend"):
+        kernel = kbs_here(command, path, "--launch", "4", "--json").json["kernels"][0]
+        kernel = kernel.get("diagnosis", kernel)
+        assert kernel["chip"] is None
+        assert any(
+            "its compute capability is 9.0, that chip is sm_80" in f for f in kernel["flags"]
+        )
+    named = kbs_here("diagnose", path, "--launch", "4", "--chip", "h100_sxm", "--json")
+    (flag,) = [f for f in named.json["kernels"][0]["flags"] if "--chip" in f]
+    assert flag == "--chip h100_sxm overrides a100_sxm_80gb, which the report names"
+    forced = kbs_here("diagnose", report, "--launch", "4", "--chip", "a100_sxm_80gb", "--json")
+    assert any("is 9.0" in flag for flag in forced.json["kernels"][0]["flags"])

@@ -122,4 +122,4 @@ def test_a_record_written_by_hand_needs_no_architecture(chip, tmp_path):
 @given(st.recursive(st.none() | st.text(), lambda part: st.lists(part) | st.dictionaries(
     st.text(), part)))  # fmt: skip
 def test_what_has_each_key_once_is_let_pass(value):
-    refuse_repeated(json.dumps(value).encode())
+    assert refuse_repeated(json.dumps(value).encode()) is None

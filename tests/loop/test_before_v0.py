@@ -90,8 +90,11 @@ def test_a_program_that_is_not_there_is_told_at_once(tmp_path, option, where, co
 
 @pytest.mark.parametrize("option", ["proposer", "external_benchmark"])
 def test_a_program_that_is_there_is_taken(tmp_path, option):
-    started(tmp_path, **{option: f"{sys.executable} -m prog"}).close()
+    with started(tmp_path, **{option: f"{sys.executable} -m prog"}) as run:
+        settings = run.state().settings
+    assert sys.executable in settings.proposer_command + settings.external_benchmark
 
 
 def test_a_replay_needs_no_program(tmp_path):
-    started(tmp_path, device="recorded:there", proposer="/nonexistent/prog").close()
+    with started(tmp_path, device="recorded:there", proposer="/nonexistent/prog") as run:
+        assert run.state().settings.proposer_command == "/nonexistent/prog"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch.nn import functional
 
 from kbs_backends.templates.pointwise import NotPointwise, Pointwise, pointwise_kernel
+from tests.templates.interpreting import interpreted
 
 
 class Task:
@@ -125,14 +121,7 @@ def results(tmp_path_factory):
             {"inputs": [inputs[one] for one in made.inputs], "out": inputs["out"]}, f"{path}.pt"
         )
         paths[name] = str(path)
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, json.dumps(list(paths.values()))],
-        env={**os.environ, "TRITON_INTERPRET": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    interpreted(RUN, list(paths.values()))
     return {name: (torch.load(f"{path}.got"), wanted[name]) for name, path in paths.items()}
 
 

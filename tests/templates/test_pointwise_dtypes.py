@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch.nn import functional
 
 from kbs_backends.templates.pointwise import NotPointwise, Pointwise, pointwise_kernel
+from tests.templates.interpreting import interpreted
 
 DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
           "float64")  # fmt: skip
@@ -147,14 +143,7 @@ def results(tmp_path_factory):
         path.write_text(f"{made.text}\ndef run_kernel(**kwargs):\n    launch({call})\n")
         torch.save(given, f"{path}.pt")
         paths[name] = str(path)
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, json.dumps(list(paths.values()))],
-        env={**os.environ, "TRITON_INTERPRET": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    interpreted(RUN, list(paths.values()))
     return {name: (torch.load(f"{path}.got"), *wanted[name]) for name, path in paths.items()}
 
 
