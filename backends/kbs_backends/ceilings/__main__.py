@@ -14,7 +14,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dtypes", default=",".join(DTYPES))
     parser.add_argument("--buffer-mib", type=int, default=1024)
-    parser.add_argument("--gpu", type=int, default=0, help="index for nvidia-smi")
+    parser.add_argument("--gpu", default="0", help="index or uuid for nvidia-smi")
     parser.add_argument("--command", default="kbs ceiling")
     options = parser.parse_args()
     record = measure_all(

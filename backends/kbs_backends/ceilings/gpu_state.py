@@ -61,7 +61,7 @@ def _number(word: str) -> float | str | None:
         return word
 
 
-def gpu_state(device: int = 0) -> dict[str, Any]:
+def gpu_state(device: str = "0") -> dict[str, Any]:
     """Card, driver, clocks (MHz), temperature (°C) and power (W) as nvidia-smi reads them now."""
     state: dict[str, Any] = {}
     for field, key in zip(_FIELDS, _KEYS, strict=True):  # one by one: an old driver lacks some
@@ -96,6 +96,6 @@ def today() -> str:
     return dt.datetime.now(tz=dt.timezone.utc).date().isoformat()
 
 
-def environment(command: str, device: int = 0) -> dict[str, Any]:
+def environment(command: str, device: str = "0") -> dict[str, Any]:
     """All that a reader needs to judge a measurement: date, command, card, versions."""
     return {"date": today(), "command": command, "gpu": gpu_state(device), "versions": versions()}

@@ -142,7 +142,7 @@ def attempt(
 
 
 def measure_all(
-    *, dtypes: Sequence[str], buffer_mib: int, gpu: int, command: str
+    *, dtypes: Sequence[str], buffer_mib: int, gpu: str, command: str
 ) -> dict[str, Any]:
     """Every ceiling of the current CUDA device, with the card's state between the groups.
 

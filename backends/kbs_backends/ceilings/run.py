@@ -27,7 +27,7 @@ def record_ceilings(
 
     Args:
         dtypes: of the matrix products; empty for all.
-        gpu: the driver's index of the card.
+        gpu: index of the card, as CUDA counts those that are visible.
         buffer_mib: size of one DRAM buffer.
         command: what repeats the measurement, for the page.
 
@@ -41,7 +41,7 @@ def record_ceilings(
             f"no matrix product is measured in {', '.join(unknown)}",
             remedy=f"choose from {', '.join(DTYPES)}",
         )
-    from kbs_backends.device.gpus import gpu_count
+    from kbs_backends.device.gpus import by_bus, gpu_count, gpu_uuid
 
     if gpu >= gpu_count():
         raise MeasurementError(
@@ -49,14 +49,14 @@ def record_ceilings(
             remedy="run it on a machine with a GPU and its driver (`kbs doctor` tells what is "
             "missing), or give --from a recording",
         )
+    card = gpu_uuid(gpu) or str(gpu)
     argv = [
         sys.executable, "-m", "kbs_backends.ceilings", "--dtypes", ",".join(dtypes or DTYPES),
-        "--buffer-mib", str(buffer_mib), "--gpu", str(gpu), "--command", command,
+        "--buffer-mib", str(buffer_mib), "--gpu", card, "--command", command,
     ]  # fmt: skip
     environment = {
-        **os.environ,
-        "CUDA_VISIBLE_DEVICES": str(gpu),
-        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        **by_bus(os.environ),
+        "CUDA_VISIBLE_DEVICES": card,
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
     }
     run = run_tool(argv, timeout_s=TIMEOUT_S, env=environment)

@@ -1,27 +1,36 @@
-"""Whether there is a GPU, asked of the driver without importing torch."""
+"""The GPUs that a CUDA program would see here, asked of the driver without importing torch.
+
+Numbers count as CUDA does: within ``CUDA_VISIBLE_DEVICES``, by PCI bus id
+(https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html).
+``by_bus`` asks CUDA for that order too, which by itself would count the fastest card first.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kbs_engine.errors import MeasurementError
 
 Kind = Literal["cuda", "host"]
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+ORDER = "CUDA_DEVICE_ORDER"
 
 
 def gpu_count() -> int:
-    """NVIDIA GPUs that the driver knows; 0 without a driver."""
+    """NVIDIA GPUs that a CUDA program sees; 0 without a driver."""
     try:
         import pynvml
     except ImportError:
-        return len(list(Path("/dev").glob("nvidia[0-9]*")))
+        return len(list(_named(len(list(Path("/dev").glob("nvidia[0-9]*"))))))
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
         return 0
     try:
-        return int(pynvml.nvmlDeviceGetCount())
+        return len(list(_handles(pynvml)))
     except pynvml.NVMLError:
         return 0
     finally:
@@ -30,20 +39,17 @@ def gpu_count() -> int:
 
 def gpu_name(gpu: int) -> str:
     """Product name of a GPU as its driver prints it; empty without one."""
-    if gpu >= gpu_count():
-        return ""
-    try:
-        import pynvml
-    except ImportError:
-        return ""
-    pynvml.nvmlInit()
-    try:
-        name = pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(gpu))
-    except pynvml.NVMLError:
-        return ""
-    finally:
-        pynvml.nvmlShutdown()
-    return name.decode() if isinstance(name, bytes) else str(name)
+    return _of(gpu, "nvmlDeviceGetName")
+
+
+def gpu_uuid(gpu: int) -> str:
+    """What names a GPU wherever it is counted (``GPU-…``, ``MIG-…``); empty without one."""
+    return _of(gpu, "nvmlDeviceGetUUID")
+
+
+def by_bus(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process that is to count GPUs as this module does."""
+    return {ORDER: "PCI_BUS_ID", **environment}
 
 
 def choose_kind(asked: str) -> Kind:
@@ -56,9 +62,76 @@ def choose_kind(asked: str) -> Kind:
         return "host"
     if asked in ("cuda", "auto") and gpu_count():
         return "cuda"
+    hidden = os.environ.get(VISIBLE)
+    why = "" if hidden is None else f" ({VISIBLE}={hidden!r} is set, which may hide it)"
     raise MeasurementError(
-        "no GPU is here: nothing can be measured",
+        f"no GPU is here: nothing can be measured{why}",
         remedy="run on a machine with an NVIDIA GPU and its driver (`kbs doctor` tells what is "
         "missing), or give --device host for a dry run on the CPU, whose times say nothing "
         "about a GPU",
     )
+
+
+def _of(gpu: int, function: str) -> str:
+    try:
+        import pynvml
+    except ImportError:
+        return ""
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return ""
+    try:
+        handle = next((one for i, one in enumerate(_handles(pynvml)) if i == gpu), None)
+        value = "" if handle is None else getattr(pynvml, function)(handle)
+    except pynvml.NVMLError:
+        return ""
+    finally:
+        pynvml.nvmlShutdown()
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _handles(nvml: Any) -> Iterator[Any]:
+    """Handles of the visible GPUs, in order."""
+    count = int(nvml.nvmlDeviceGetCount())
+    for name in _named(count):
+        if isinstance(name, int):
+            yield nvml.nvmlDeviceGetHandleByIndex(name)
+            continue
+        handle = _by_uuid(nvml, name, count)
+        if handle is None:
+            return
+        yield handle
+
+
+def _named(count: int) -> Iterator[int | str]:
+    """What ``CUDA_VISIBLE_DEVICES`` names, up to the first word that names nothing."""
+    words = os.environ.get(VISIBLE)
+    if words is None:
+        yield from range(count)
+        return
+    seen = set()
+    for word in (part.strip() for part in words.split(",")):
+        index = int(word) if word.isdigit() else None
+        if word in seen or (index is None and not word.startswith(("GPU-", "MIG-"))):
+            return
+        if index is not None and index >= count:
+            return
+        seen.add(word)
+        yield word if index is None else index
+
+
+def _by_uuid(nvml: Any, name: str, count: int) -> Any:
+    """A GPU by a beginning of its uuid, or a part of one by its whole uuid."""
+    if name.startswith("MIG-"):
+        try:
+            return nvml.nvmlDeviceGetHandleByUUID(name.encode())
+        except nvml.NVMLError:
+            return None
+    found = []
+    for index in range(count):
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        uuid = nvml.nvmlDeviceGetUUID(handle)
+        if (uuid.decode() if isinstance(uuid, bytes) else str(uuid)).startswith(name):
+            found.append(handle)
+    return found[0] if len(found) == 1 else None

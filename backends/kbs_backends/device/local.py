@@ -78,7 +78,7 @@ class LocalDevice:
         Args:
             blobs: Where sources and references lie.
             kind: ``auto`` takes a GPU; there is no silent fall-back to the host.
-            gpu: Index as nvidia-smi counts.
+            gpu: Index as CUDA counts those that are visible, by PCI bus id.
             workdir: Folder for private folders and caches; default: a temporary one.
             limits: What one candidate may take.
             chip: Cited specs of the GPU, for the physics floor; None: no floor.

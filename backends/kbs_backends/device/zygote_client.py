@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from kbs_backends.device.gpus import by_bus
 from kbs_backends.device.messages import (
     FromZygote,
     Limits,
@@ -120,7 +121,7 @@ class Zygote:
         self.close()
         ours, theirs = socket.socketpair()
         environment = {
-            **os.environ, "KBS_DEVICE_KIND": self._kind, "PYTHONDONTWRITEBYTECODE": "1",
+            **by_bus(os.environ), "KBS_DEVICE_KIND": self._kind, "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONUNBUFFERED": "1", "OMP_NUM_THREADS": "1", "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         }  # fmt: skip
         if self._kind == "host":
