@@ -41,6 +41,14 @@ def offered(
     return tuple(rows)
 
 
+def unranked(rewrites: Sequence[str], named: Sequence[str]) -> tuple[Recommendation, ...]:
+    """Rewrites in the order of their ids: for a run without knowledge, which ranks nothing."""
+    return tuple(
+        _offer(method, {}, None, "the proposer has a rewrite of it")
+        for method in sorted(set(rewrites) - set(named))
+    )
+
+
 def untried(marks: MarksRead, tried: Sequence[Mapping[str, Any]]) -> bool:
     """Whether some assignment of the tunables other than the present one is not measured yet."""
     spaces = [Space(name=t.name, current=t.current, values=t.values) for t in marks.tunables]

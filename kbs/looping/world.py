@@ -10,7 +10,7 @@ import msgspec
 
 from kbs.looping import describing, external, opcode_check, searching, sources
 from kbs.looping.advising import advise
-from kbs.looping.offers import template_row
+from kbs.looping.offers import template_row, unranked
 from kbs.looping.waiting import fresh_orders, waiting_text
 from kbs.proposers.templates import METHOD
 from kbs_engine.errors import MeasurementError, RefusedError
@@ -64,6 +64,8 @@ class World(msgspec.Struct, kw_only=True):
         marks = sources.read_marks(asks.ReadMarks(source=ask.source), self.run.blobs)
         advice = advise(ask, self.store, self.run.blobs, marks)
         advice = self._with_template(ask, advice)
+        if self.store is None:
+            advice = self._with_rewrites(ask, advice)
         unwritable = getattr(self.proposer, "unwritable", None)
         if unwritable is None:
             return advice
@@ -75,6 +77,15 @@ class World(msgspec.Struct, kw_only=True):
             tunable=any(row.method in TUNING_METHODS for row in advice.offered),
         )
         return msgspec.structs.replace(advice, unwritable=able)
+
+    def _with_rewrites(self, ask: asks.Advise, advice: asks.Advice) -> asks.Advice:
+        """Without knowledge no method is ranked: whatever the proposer can rewrite is offered."""
+        source = getattr(self.proposer, "rewrites", None)
+        if source is None:
+            return advice
+        named = [row.method for row in (*advice.ranked, *advice.offered)]
+        more = unranked(source(ask.source.language), [*named, *ask.applied])
+        return msgspec.structs.replace(advice, offered=(*advice.offered, *more))
 
     def _with_template(self, ask: asks.Advise, advice: asks.Advice) -> asks.Advice:
         """A template that computes what the reference does is ranked with the gap at stake."""

@@ -33,6 +33,12 @@ class BuiltinProposer:
         self.arch = arch
         self.template = template
 
+    def rewrites(self, language: Language) -> tuple[str, ...]:
+        """Methods that it has a rewrite of, whether they apply to a source or not."""
+        from kbs_backends.rewrites import all_rewrites
+
+        return tuple(all_rewrites(language))
+
     def unwritable(
         self, text: str, language: Language, methods: Sequence[str], *, tunable: bool
     ) -> dict[str, str]:

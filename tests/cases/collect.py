@@ -145,7 +145,7 @@ def _origin(view: RunView) -> tuple[str, ...]:
     for version in _chain(view):
         for row in version.methods.methods if version.methods else ():
             if row.method == TEMPLATE:
-                rows.append(_template(view, version))
+                rows.append(_template(version))
             elif row.method in TUNING_METHODS and not row.switch:
                 rows.append("tunables")
             else:
@@ -153,11 +153,10 @@ def _origin(view: RunView) -> tuple[str, ...]:
     return tuple(dict.fromkeys(rows))
 
 
-def _template(view: RunView, version: VersionView) -> str:
-    """``template NAME``, as the plan of the version before named it."""
-    before = view.version(version.number - 1)
-    planned = before.request.plan.methods if before and before.request else ()
-    told = next((row.change for row in planned if row.method == TEMPLATE), "")
+def _template(version: VersionView) -> str:
+    """``template NAME``, as the version's methods name it."""
+    held = version.methods.methods if version.methods else ()
+    told = next((row.description for row in held if row.method == TEMPLATE), "")
     return told.partition("Start from ")[2] or "template"
 
 

@@ -15,6 +15,7 @@ from kbs.looping.driver import Driver
 from kbs.looping.progress import Quiet
 from kbs.looping.running import Wiring, wired
 from kbs.looping.writing import Writer
+from kbs.proposers.builtin import BuiltinProposer
 from kbs_engine.gate import Inspectors, check_version
 from kbs_engine.gate.ablation_again import attributions_again, differences
 from kbs_engine.jobs import Check, Job, Time
@@ -66,16 +67,17 @@ def ran(
     iterations: int = 1,
     **options: Any,
 ) -> RunFolder:
-    """A whole run, of one version with every switch on and perhaps of more."""
+    """A whole run, of one version with every switch on and perhaps of more; without rewrites."""
     folder.mkdir()
     with pytest.MonkeyPatch.context() as patch:  # without knowledge all methods are of one axis
         patch.setattr(beginning, "settings_of", lambda row: settings_of({**row, "axis_cap": 3}))
+        patch.setattr(BuiltinProposer, "rewrites", lambda proposer, language: ())
         run = started(folder, kernel=kernel, iterations=iterations, slots=3, **options)
-    device = host(run.blobs, REPORT)
-    world = wired(run, run.state().settings, Wiring(home=None, roots=(), remember=False))
-    with run:
-        Driver(run, device, world, Writer(run), Quiet()).go()
-    device.close()
+        device = host(run.blobs, REPORT)
+        world = wired(run, run.state().settings, Wiring(home=None, roots=(), remember=False))
+        with run:
+            Driver(run, device, world, Writer(run), Quiet()).go()
+        device.close()
     return RunFolder.open(run.root)
 
 

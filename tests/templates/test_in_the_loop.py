@@ -8,6 +8,7 @@ import pytest
 from kbs.looping.beginning import RunOptions, begin
 from kbs.looping.running import Wiring, wired
 from kbs.measuring.options import TaskOptions
+from kbs_backends.rewrites import all_rewrites
 from kbs_engine.loop.actions import Begin
 from kbs_engine.loop.asks import Advise, Propose
 from kbs_engine.loop.planning import Planning, make_plan
@@ -56,6 +57,17 @@ def advised(run, settings, world, *, applied=()):
         time_ns=1e6, applied=applied, as_of="2026-01-05",
     )  # fmt: skip
     return source, world.answer(ask)
+
+
+def test_without_knowledge_rewrites_are_offered_in_the_order_of_their_names(opened):
+    run, settings, world = opened("softmax_triton", templates=False)
+    _, advice = advised(run, settings, world, applied=("exp2_rescaling",))
+    assert advice.ranked == ()
+    tunables, *rewrites = [row.method for row in advice.offered]
+    assert tunables == "launch_parameter_tuning"
+    assert rewrites == sorted(set(all_rewrites("triton")) - {tunables, "exp2_rescaling"})
+    assert "row_in_registers" not in advice.unwritable
+    assert advice.unwritable["split_k"].startswith("its rewrite does not apply: ")
 
 
 def proposed(settings, world, source, advice):

@@ -35,6 +35,8 @@ class Facts(msgspec.Struct, kw_only=True):
     inherited: tuple[str, ...] = ()
     origin: str = ""
     """Where a version without a method of its own comes from, where it was not tuned alone."""
+    template: str = ""
+    """The template that it starts from, where its one method is that."""
     checked: Checked | None = None
     check: Result | None = None
     timed: Timed | None = None

@@ -84,6 +84,7 @@ def _facts(
         methods=tuple(m for m in branch.offered.methods if m in planned),
         inherited=decision.base.applied,
         origin="" if branch.offered.methods else branch.offered.note,
+        template=branch.offered.template,
         checked=branch.checked,
         check=branch.check,
         compiled=branch.compiled,

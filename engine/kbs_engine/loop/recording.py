@@ -217,7 +217,8 @@ def _what(ledger: Ledger, facts: Facts) -> str:
     if again is not None:
         return f"v{again} measured again in epoch {ledger.state.epoch}"
     tuned = ", ".join(f"{name}={value}" for name, value in sorted(facts.source.tunables.items()))
-    return f"{', '.join(facts.methods) or 'tunables'} on v{facts.base}" + (
+    begun = f" by template {facts.template}" if facts.template else ""
+    return f"{', '.join(facts.methods) or 'tunables'}{begun} on v{facts.base}" + (
         f" with {tuned}" if tuned else ""
     )
 

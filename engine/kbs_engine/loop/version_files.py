@@ -38,6 +38,7 @@ def methods_file(
     held = [row for row in plan.methods if row.method in inside]
     why = "planned, but no branch claimed it" if facts is None else LEFT_OUT
     switches = facts.source.switches if facts else {}
+    begun = f"Start from template {facts.template}" if facts and facts.template else ""
     return MethodsFile(
         version=number,
         base_version=base.number,
@@ -49,7 +50,7 @@ def methods_file(
                 axis=row.axis,
                 rank=places[row.method][0],
                 trigger_strength=places[row.method][1].gain,
-                description=row.change,
+                description=begun or row.change,
                 expected=row.expected,
                 switch=row.method if row.method in switches else "",
             )

@@ -121,12 +121,15 @@ def _hypotheses(view: RunView) -> str:
         following = view.version(version.number + 1)
         change = "; ".join(note.change) if isinstance(note, Hypothesis) else note.hypothesis
         expected = "; ".join(note.expected) if isinstance(note, Hypothesis) else note.expected
-        came = "not tried" if following is None or not _shown(following) else _came(view, following)
+        came = _came(view, following, change)
         rows.append((f"v{version.number} to v{version.number + 1}", change, expected, came))
     return table(("Transition", "Change", "Expected", "What came of it"), rows)
 
 
-def _came(view: RunView, version: VersionView) -> str:
+def _came(view: RunView, version: VersionView | None, change: str) -> str:
+    """What a version brought; what it did is told where the planned ``change`` left that open."""
+    if version is None or not _shown(version):
+        return "not tried"
     if version.failed:
         return version.failure
     verdicts = (
@@ -134,7 +137,9 @@ def _came(view: RunView, version: VersionView) -> str:
         if version.attribution
         else []
     )
-    return "; ".join([against_base(view, version), *verdicts])
+    held = version.methods.methods if version.methods else ()
+    done = [row.description for row in held if row.description and row.description not in change]
+    return "; ".join([against_base(view, version), *done, *verdicts])
 
 
 def _verdicts(view: RunView) -> list[str]:
