@@ -116,9 +116,9 @@ def _rounds(
         judged.add(distribution)
         try:
             facts = caller.call(state, values)
-        except Refusal:
+        except Refusal as refusal:
             rounds.append(_failed(distribution))
-            raise
+            raise _with_constants(refusal, task, distribution) from refusal
         found = facts.difference
         rounds.append(
             Round(
@@ -138,6 +138,22 @@ def _rounds(
         for name, why in never.items()
         if name not in judged
     ]
+
+
+def _with_constants(refusal: Refusal, task: LoadedTask, distribution: str) -> Refusal:
+    """The refusal, with what was varied though setup() keeps it: it may have to stay as it is."""
+    from kbs_backends.tasks.distributions import varied_constants
+
+    if distribution == "setup" or refusal.code not in ("wrong_result", "nonfinite"):
+        return refusal
+    names = varied_constants(task.reference, _seed(), task.device)
+    if not names:
+        return refusal
+    told = (
+        f"setup() gives {', '.join(names)} one value everywhere, and this round varied it; where "
+        f'only that value is valid, say so in the reference: domains = {{"{names[0]}": (v, v)}}'
+    )
+    return Refusal(refusal.code, "; ".join(filter(None, (refusal.detail, told))))
 
 
 def _again(caller: Caller, state: ArmState, values: Any) -> None:

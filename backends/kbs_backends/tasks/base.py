@@ -100,6 +100,11 @@ class Reference(Protocol):
         ...
 
     @property
+    def domains(self) -> Mapping[str, tuple[float, float]]:
+        """Where values of inputs lie, by name, as the reference declares it."""
+        ...
+
+    @property
     def reads_outputs(self) -> tuple[str, ...]:
         """Outputs whose old content the reference reads (``c += a @ b``): never poison them."""
         ...

@@ -3,23 +3,27 @@
 Only floating inputs are redrawn: integers are indices, lengths and masks, whose valid values
 only setup() knows. The domain of a floating input is read off what setup() drew: never
 negative stays never negative, strictly positive stays so, values within [-1, 1] stay within it,
-and what is constant or takes few distinct values (a mask, a scale) is left alone.
+and what takes few distinct values (a mask) is left alone. One value everywhere is what weights and
+biases of norms begin with: it is drawn up to half of itself around it, so that no kernel may leave
+it out.
 ``domains = {"x": (low, high)}`` in ref.py says it outright.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from kbs_backends.tasks.arguments import once, repeats
-from kbs_backends.tasks.base import Inputs
+from kbs_backends.tasks.base import Inputs, Reference
 
 SETUP: Final = "setup"
 _FEW_VALUES = 8
 _SAMPLE = 65536
+_HUGE = 1e30
 _TINY, _OFFSET, _OUTLIER = 2.0**-10, 8.0, 16.0
 _SPIKE, _SPIKES = 128.0, 8
 """exp() of it overflows in fp32. So few that two of them hardly ever meet in one dot product, where
@@ -132,12 +136,13 @@ def redraw(
         if not value.is_floating_point() or value.numel() == 0:
             continue
         cells = once(value)
-        domain = domain_of(cells, (declared or {}).get(name))
+        domain = domain_of(cells, (declared or {}).get(name) or around(cells))
         if domain.fixed:
             continue
         generator = torch.Generator(device=value.device).manual_seed(seed + 7919 * number)
         wide = cells.to(torch.float64 if value.dtype == torch.float64 else torch.float32)
-        drawn = within(draw(wide, generator), wide, domain)
+        of = _uniform(domain) if is_constant(cells) else draw
+        drawn = within(of(wide, generator), wide, domain)
         fresh = torch.empty_like(cells)
         fresh.copy_(_representable(drawn, value.dtype))
         made[name] = fresh.expand(value.shape) if repeats(value) else fresh
@@ -148,13 +153,14 @@ def domain_of(value: Any, declared: tuple[float, float] | None) -> Domain:
     """The domain of one floating input, from what setup() drew or what ref.py declares."""
     import torch
 
-    flat = value.reshape(-1)
-    sample = flat[:: max(1, flat.numel() // _SAMPLE)].to(torch.float32)
-    if not bool(torch.isfinite(sample).all()) or sample.unique().numel() <= _FEW_VALUES:
-        return Domain(fixed=declared is None, low=_end(declared, 0), high=_end(declared, 1))
     if declared is not None:
         low, high = declared
-        return Domain(low=low, high=high, zero=low <= 0 <= high)
+        return Domain(low=low, high=high, zero=low <= 0 <= high, fixed=low == high)
+    flat = value.reshape(-1)
+    sample = flat[:: max(1, flat.numel() // _SAMPLE)].to(torch.float32)
+    distinct = sample.unique().numel()
+    if not bool(torch.isfinite(sample).all()) or distinct <= min(_FEW_VALUES, flat.numel() - 1):
+        return Domain(fixed=True)
     if flat.element_size() == 1:
         flat = flat.to(torch.float16)  # torch knows no extremes of fp8
     low, high = float(flat.min()), float(flat.max())
@@ -162,6 +168,60 @@ def domain_of(value: Any, declared: tuple[float, float] | None) -> Domain:
     if low < 0:
         return Domain(low=-1.0, high=1.0) if inside else Domain()
     return Domain(low=low if low > 0 else 0.0, high=1.0 if inside else None, zero=low == 0)
+
+
+def is_constant(value: Any) -> bool:
+    """Whether one finite value stands everywhere."""
+    import torch
+
+    flat = value.reshape(-1)
+    wide = flat.to(torch.float16) if flat.element_size() == 1 else flat
+    return bool(torch.isfinite(wide[0]) & (wide == wide[0]).all())
+
+
+def varied_constants(reference: Reference, seed: int, device: str) -> tuple[str, ...]:
+    """Inputs that setup() gives one value everywhere, and that other distributions vary."""
+    import torch
+
+    fixed = {*reference.domains, *reference.output_names}
+    return tuple(
+        name
+        for name, value in reference.make_inputs(seed, SETUP, device).items()
+        if name not in fixed
+        and isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+        and value.numel()
+        and not domain_of(once(value), around(once(value))).fixed
+        and is_constant(once(value))
+    )
+
+
+def around(value: Any) -> tuple[float, float] | None:
+    """Where a constant input is drawn: half of it to either side, one half above zero.
+
+    None for what is not constant, and for the largest numbers, which stand for infinity.
+    """
+    if not is_constant(value):
+        return None
+    center = float(value.reshape(-1)[0])
+    if abs(center) > _HUGE:
+        return (center, center)
+    low, high = sorted((center / 2, center * 1.5)) if center else (0.0, 0.5)
+    return (max(low, -1.0), min(high, 1.0)) if abs(center) <= 1 else (low, high)
+
+
+def _uniform(domain: Domain) -> Callable[[Any, Any], Any]:
+    """For values of no spread, which do not tell how far they may go: all of the domain."""
+    import torch
+
+    def draw(x: Any, generator: Any) -> Any:
+        low, high = domain.low, domain.high
+        if low is None or high is None or not math.isfinite(high - low):
+            return x
+        share = torch.rand(x.shape, generator=generator, device=x.device, dtype=x.dtype)
+        return low + (high - low) * share
+
+    return draw
 
 
 def within(drawn: Any, original: Any, domain: Domain) -> Any:
@@ -174,10 +234,6 @@ def within(drawn: Any, original: Any, domain: Domain) -> Any:
     if low is not None or high is not None:
         drawn = drawn.clamp(min=low, max=high)
     return drawn
-
-
-def _end(declared: tuple[float, float] | None, index: int) -> float | None:
-    return None if declared is None else declared[index]
 
 
 def _randn(x: Any, generator: Any) -> Any:

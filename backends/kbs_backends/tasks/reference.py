@@ -30,6 +30,7 @@ from kbs_backends.tasks.counting import counted_work, torch_flops
 from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw, slack
 from kbs_backends.tasks.families import declared_family, operations_of, seen_family
 from kbs_backends.tasks.own_meaning import OwnMeaning
+from kbs_backends.tasks.read_back import read_back
 from kbs_backends.tasks.tolerance import chosen, derive, reduction_length
 from kbs_backends.tasks.unwritten import (
     all_written,
@@ -199,8 +200,13 @@ class BoundReference:
             else value
             for name, value in inputs.items()
         }
-        domains = self._computation.declared("domains") or {}
-        return redraw(placed, outputs, distribution, seed, domains)
+        written = [name for name in outputs if name not in self.reads_outputs]
+        return redraw(placed, written, distribution, seed, self.domains)
+
+    @property
+    def domains(self) -> Mapping[str, tuple[float, float]]:
+        """Where values of inputs lie, as the file declares it."""
+        return self._computation.declared("domains") or {}
 
     def expected(self, inputs: Inputs, dtype: str | None = FP64) -> dict[str, torch.Tensor]:
         """What the outputs must hold, computed on copies."""
@@ -319,24 +325,15 @@ class BoundReference:
         return wide, FP64
 
     def _read_back(self, inputs: Inputs, device: str) -> tuple[str, ...]:
-        """Outputs whose result changes with what stood in their buffer before.
+        """Outputs that it reads.
 
         Raises:
             InputError: Nothing stood there, and elements are left as they were.
         """
-        import torch
-
-        changed = []
-        for name in self.output_names:
-            again = copies(inputs, wide=False)
-            again[name].fill_(1)
-            first = copies(inputs, wide=False)
-            first[name].fill_(0)
-            over_ones, over_zeros = self._run(again)[name], self._run(first)[name]
-            if not torch.equal(over_ones, over_zeros):
-                changed.append(name)
-                self._every_element(name, left_alone(over_zeros, over_ones), device)
-        return tuple(changed)
+        found = read_back(self.output_names, inputs, self._run)
+        for name, alone in found.items():
+            self._every_element(name, alone, device)
+        return tuple(found)
 
     def _every_element(self, name: str, alone: Any, device: str) -> None:
         """InputError where what is left alone is memory that setup() has not written."""

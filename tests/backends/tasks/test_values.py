@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from kbs_backends.tasks import DISTRIBUTIONS, POISONS, digest, load_reference, poison
+from kbs_backends.tasks.distributions import varied_constants
+from kbs_backends.tasks.read_back import read_back
 from tests.backends.tasks.test_reference import load
 
 
@@ -102,3 +104,89 @@ def test_what_setup_makes_on_no_device_is_made_on_the_gpu_where_it_allows_that(
     assert drawn["out"].is_meta is there
     again = reference._drawn_there(2, "cuda:0")
     assert again["x"].is_meta is there
+
+
+CONSTANTS = """
+import torch
+
+
+def setup(seed=0):
+    torch.manual_seed(seed)
+    inputs = {
+        "x": torch.randn(64), "weight": torch.ones(64), "bias": torch.zeros(64),
+        "scale": torch.tensor(4.0), "masked": torch.full((64,), float("-inf")),
+        "largest": torch.full((64,), -3.4e38), "kept": torch.ones(64), "asked": torch.ones(64),
+        "three": torch.randn(3), "switch": torch.tensor([0.0, 1.0, 1.0]), "out": torch.empty(64),
+    }
+    return {"inputs": inputs, "outputs": ["out"]}
+
+
+domains = {"kept": (1.0, 1.0), "asked": (2.0, 5.0)}
+
+
+def reference(x, out, **_):
+    out.copy_(x)
+"""
+AROUND = {"weight": (0.5, 1.0), "bias": (0.0, 0.5), "scale": (2.0, 6.0), "asked": (2.0, 5.0)}
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS[1:])
+def test_one_value_everywhere_is_drawn_around_it(tmp_path, distribution):
+    reference = load(tmp_path, CONSTANTS)
+    plain = reference.make_inputs(1)
+    made = reference.make_inputs(1, distribution)
+    for name, (low, high) in AROUND.items():
+        assert low <= float(made[name].min()) <= float(made[name].max()) <= high, name
+    varied = {name for name in made if not torch.equal(made[name], plain[name])}
+    assert varied >= {"weight", "bias", "asked", "three"}
+    assert not varied & {"masked", "largest", "kept", "switch"}
+    again = reference.make_inputs(2, distribution)
+    assert digest(again, ["weight"]) != digest(made, ["weight"])
+
+
+def test_what_is_varied_though_setup_keeps_it_is_named(tmp_path):
+    assert varied_constants(load(tmp_path, CONSTANTS), 0, "cpu") == ("weight", "bias", "scale")
+
+
+IN_PLACE = """
+import torch
+
+
+def setup(**_):
+    return {"inputs": {"x": MADE}, "outputs": ["x"]}
+
+
+def reference(x):
+    BODY
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "made", "reads"),
+    [
+        ("x.copy_(torch.softmax(x, -1))", "torch.randn(4, 8)", True),
+        ("x.sub_(x.mean(-1, keepdim=True))", "torch.randn(4, 8)", True),
+        ("x.clamp_(min=1.0)", "torch.randn(64)", True),
+        ("x.copy_(x * 2 + 1)", "torch.randn(8)", True),
+        ("x.add_(1)", "torch.zeros(8, dtype=torch.int32)", True),
+        ("x.copy_(x.flip(0))", "torch.rand(8) > 0.5", True),
+        ("x.copy_(torch.arange(8.0).sqrt())", "torch.randn(8)", False),
+        ("x.fill_(3)", "torch.empty(8, dtype=torch.float8_e5m2)", False),
+        ("x.copy_(torch.ones(4, dtype=torch.uint16))", "torch.empty(4, dtype=torch.uint16)", False),
+    ],
+)
+def test_an_output_that_is_read_is_seen(tmp_path, body, made, reads):
+    reference = load(tmp_path, IN_PLACE.replace("MADE", made).replace("BODY", body))
+    found = read_back(("x",), reference.make_inputs(0), reference.eager)
+    assert set(found) == ({"x"} if reads else set())
+
+
+def test_an_output_that_is_read_is_drawn_from_every_distribution(tmp_path):
+    text = IN_PLACE.replace("MADE", "torch.randn(4, 8)")
+    reference = load(tmp_path, text.replace("BODY", "x.copy_(torch.softmax(x, -1))"))
+    tolerance = reference.tolerance()
+    reference.prepare_round(1, "setup", "cpu", tolerance)
+    assert reference.reads_outputs == ("x",)
+    far = reference.prepare_round(1, "spikes", "cpu", tolerance)
+    assert float(far.inputs["x"].abs().max()) > 100
+    assert float(far.expected["x"].max()) == pytest.approx(1.0)
