@@ -9,7 +9,7 @@ other candidate; nothing here is taken on trust.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -83,6 +83,8 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
     valid: tuple[Condition, ...] = ()
     archs: tuple[str, ...] = ()
     """Architectures that it needs; empty for any of its language."""
+    permits: tuple[Dtype, ...] = ()
+    """Precisions that it computes in whatever the data types are: a task must permit them."""
     same_dtype: bool = False
     """Whether all floating inputs must have one data type."""
     methods: tuple[str, ...] = ()
@@ -101,11 +103,14 @@ class Template(msgspec.Struct, frozen=True, kw_only=True):
         """Roles that are written."""
         return tuple(role for role in self.roles if role.direction == "out")
 
-    def refusals(self, dims: Mapping[str, int], arch: str) -> tuple[str, ...]:
+    def refusals(
+        self, dims: Mapping[str, int], arch: str, permitted: Collection[str] = ()
+    ) -> tuple[str, ...]:
         """Why it is not valid here; empty when it is."""
         found = [text for one in self.valid if (text := one.refusal(dims)) is not None]
         if arch and self.archs and arch not in self.archs:
             found.append(f"it needs {' or '.join(self.archs)}, not {arch}")
+        found += [f"it needs --permit {one}" for one in self.permits if one not in permitted]
         return tuple(found)
 
 

@@ -55,6 +55,7 @@ class TemplateSource:
                 languages=template_languages(self.language),
                 arch=self.arch,
                 device="cpu",
+                permitted=self.task.permitted,
             )
         if not found:
             self.why_not = "; ".join(tried) or "no template computes what the reference does"

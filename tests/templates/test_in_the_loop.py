@@ -104,16 +104,23 @@ def test_a_branch_starts_from_a_template_and_is_labelled_so(opened, case, templa
     assert ("solve(" if case.endswith("cuda") else "def run_kernel(") in text
 
 
-@pytest.mark.parametrize(("case", "on"), [("gemm_cuda_fp32", False), ("gemm_cuda_tf32", True)])
-def test_a_template_uses_tf32_exactly_where_the_task_permits_it(opened, case, on):
+@pytest.mark.parametrize(
+    ("case", "on", "more"),
+    [
+        ("gemm_cuda_fp32", False, []),
+        ("gemm_cuda_tf32", True, ["matmul_tensor_hopper_cutlass"]),
+    ],
+)
+def test_a_template_uses_tf32_exactly_where_the_task_permits_it(opened, case, on, more):
     run, settings, world = opened(case, permitted=CASES[case].permit)
     source, advice = advised(run, settings, world)
     _, candidates = proposed(settings, world, source, advice)
     mine = [one for one in candidates if one.template]
-    assert [one.template for one in mine] == ["matmul_tensor_cutlass", "matmul_tiled_cuda"]
+    names = ["matmul_tensor_cutlass", *more, "matmul_tiled_cuda"]
+    assert [one.template for one in mine] == names
     assert mine[0].source.switches["tf32_precision"] is on
     titles = [row.title for row in advice.ranked if row.method == METHOD]
-    assert titles == ["Start from template matmul_tensor_cutlass or template matmul_tiled_cuda"]
+    assert titles == [f"Start from {' or '.join(f'template {name}' for name in names)}"]
 
 
 def test_no_template_where_they_are_switched_off_or_one_is_in_already(opened):

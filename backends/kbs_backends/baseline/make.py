@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -47,6 +47,16 @@ class Baseline(msgspec.Struct, frozen=True, kw_only=True):
         return ".cu" if self.language in {"cuda-cpp", "cutlass"} else ".py"
 
 
+class _Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of a template beside its operation."""
+
+    wanted: tuple[str, ...]
+    """Languages, in order of preference."""
+    arch: str
+    device: str
+    permitted: tuple[str, ...] = ()
+
+
 def make_baseline(
     reference: Reference,
     templates: Sequence[Template],
@@ -72,7 +82,8 @@ def make_baseline(
     not_empty(reference.specs(inputs), reference.where)
     tried: list[str] = []
     wanted = tuple(languages) or ("triton", "cuda-cpp", "cutlass")
-    fitting = _from_templates(reference, templates, inputs, wanted, arch, device, tried)
+    asked = _Place(wanted=wanted, arch=arch, device=device)
+    fitting = _from_templates(reference, templates, inputs, asked, tried)
     found = next(fitting, None)
     if found is None and "triton" in wanted:
         found = _elementwise(reference, inputs, tried) or _generated(
@@ -93,6 +104,7 @@ def fitting_templates(
     languages: Sequence[str],
     arch: str = "",
     device: str = "cpu",
+    permitted: Collection[str] = (),
 ) -> tuple[tuple[Baseline, ...], tuple[str, ...]]:
     """Every template that computes what the reference does, written out for it.
 
@@ -102,13 +114,15 @@ def fitting_templates(
         languages: wanted, in order of preference.
         arch: of the GPU, for templates that need one.
         device: where the reference runs: ``cuda``, or ``cpu``.
+        permitted: precisions that the task permits beyond its data types.
 
     Returns:
         The templates, those of the first language first, and why others do not fit.
     """
     inputs = reference.make_inputs(SEED, "setup", device)
     tried: list[str] = []
-    found = tuple(_from_templates(reference, templates, inputs, languages, arch, device, tried))
+    asked = _Place(wanted=tuple(languages), arch=arch, device=device, permitted=tuple(permitted))
+    found = tuple(_from_templates(reference, templates, inputs, asked, tried))
     return found, tuple(tried)
 
 
@@ -116,14 +130,12 @@ def _from_templates(
     reference: Reference,
     templates: Sequence[Template],
     inputs: Inputs,
-    wanted: Sequence[str],
-    arch: str,
-    device: str,
+    asked: _Place,
     tried: list[str],
 ) -> Iterator[Baseline]:
-    matches = find_matches(reference, op=declared_op(reference), device=device)
+    matches = find_matches(reference, op=declared_op(reference), device=asked.device)
     if not matches:
-        near = but_for_epsilon(reference, device=device)
+        near = but_for_epsilon(reference, device=asked.device)
         tried.append(
             f"the reference is {near} but for its epsilon, which templates add under the root"
             if near
@@ -136,14 +148,15 @@ def _from_templates(
         if hasattr(value, "dtype")
     }
     choices = choose_templates(
-        templates, matches, dtypes, layouts=odd_layouts(inputs), languages=wanted, arch=arch
-    )
+        templates, matches, dtypes, layouts=odd_layouts(inputs), languages=asked.wanted,
+        arch=asked.arch, permitted=asked.permitted,
+    )  # fmt: skip
     tried += [f"{one.template}: {reason}" for one in choices for reason in one.refused]
     fitting = [one for one in choices if not one.refused]
     by_id = {template.id: template for template in templates}
-    fitting.sort(key=lambda one: (wanted.index(by_id[one.template].language), one.template))
+    fitting.sort(key=lambda one: (asked.wanted.index(by_id[one.template].language), one.template))
     if not choices:
-        tried.append(f"no template of {matches[0].op} in {', '.join(wanted)}")
+        tried.append(f"no template of {matches[0].op} in {', '.join(asked.wanted)}")
     arguments, outputs = arguments_of(inputs), tuple(reference.output_names)
     best = {one.template: one for one in reversed(fitting)}
     for one in (one for one in fitting if best[one.template] is one):

@@ -21,6 +21,8 @@ _MESSAGE = re.compile(
 _PTXAS = re.compile(
     r"^(?:ptxas|nvlink)\b.*?(?P<severity>error|fatal|warning)\s*:\s*(?P<message>.+)$"
 )
+_NOTED = re.compile(r"^ptxas info\s*:\s*\((?P<code>C\d+)\)\s*(?P<message>.+)$")
+"""What ptxas holds to be worth a number, such as wgmma that had to be serialized."""
 _ENTRY = re.compile(r"Compiling entry function '(?P<name>[^']+)'")
 _STACK = re.compile(
     r"(?P<stack>\d+) bytes stack frame, (?P<store>\d+) bytes spill stores, "
@@ -97,7 +99,10 @@ def messages_of(output: str, source: Path, text: str) -> tuple[CompileMessage, .
 def _message(line: str, source: Path, lines: Sequence[str]) -> CompileMessage | None:
     hit = _MESSAGE.match(line)
     if hit is None:
-        tool = _PTXAS.match(line)
+        tool, noted = _PTXAS.match(line), _NOTED.match(line)
+        if noted is not None:
+            told = f"ptxas {noted['code']}: {noted['message']}"
+            return CompileMessage(severity="note", message=told)
         if tool is None:
             return None
         severity = "warning" if tool["severity"] == "warning" else "error"

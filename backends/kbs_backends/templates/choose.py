@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -34,6 +34,7 @@ def choose_templates(
     layouts: Mapping[str, str] | None = None,
     languages: Sequence[str] = (),
     arch: str = "",
+    permitted: Collection[str] = (),
 ) -> tuple[Choice, ...]:
     """Every template of a matched operation, those that fit first.
 
@@ -44,12 +45,17 @@ def choose_templates(
         layouts: of ``odd_layouts``: tensors that do not lie row after row, and how they lie.
         languages: only these; empty for all.
         arch: of the GPU, ``sm_90a``; empty when none is named.
+        permitted: precisions that the task permits beyond its data types.
     """
     found = [
         Choice(
             template=template.id,
             match=match,
-            refused=(*_layouts(match, layouts or {}), *_refusals(template, match, dtypes, arch)),
+            refused=(
+                *_layouts(match, layouts or {}),
+                *template.refusals(match.dims, arch, permitted),
+                *_refusals(template, match, dtypes),
+            ),
         )
         for match in matches
         for template in templates
@@ -67,10 +73,8 @@ def _layouts(match: Match, layouts: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-def _refusals(
-    template: Template, match: Match, dtypes: Mapping[str, str], arch: str
-) -> tuple[str, ...]:
-    reasons = list(template.refusals(match.dims, arch))
+def _refusals(template: Template, match: Match, dtypes: Mapping[str, str]) -> tuple[str, ...]:
+    reasons = []
     for name, value in match.options.items():
         if name == epsilon.NAME and name in template.options:
             continue  # a number that is handed over as it is

@@ -12,7 +12,7 @@ from kbs_engine.errors import WikiError
 from kbs_engine.facts import Citation
 from kbs_engine.symptoms import Source
 from kbs_engine.templates import Condition, Role, Template
-from kbs_engine.vocabulary import Family, Language
+from kbs_engine.vocabulary import Dtype, Family, Language
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.shapes import YamlPart, convert, read_yaml
 from kbs_ingest.wiki.source import name_roots
@@ -40,6 +40,7 @@ class TemplateFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     options: dict[str, tuple[Any, ...]] = msgspec.field(default_factory=dict)
     valid: tuple[Condition, ...] = ()
     archs: tuple[str, ...] = ()
+    permits: tuple[Dtype, ...] = ()
     same_dtype: bool = False
     methods: tuple[str, ...] = ()
     measured: tuple[dict[str, Any], ...] = ()

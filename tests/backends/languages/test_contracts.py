@@ -313,3 +313,13 @@ def test_resources_are_read_from_ptxas():
     assert (first.registers, first.spill_store_bytes, first.spill_load_bytes) == (48, 4, 12)
     assert (first.shared_bytes, first.stack_bytes, first.threads_per_block) == (64, 8, None)
     assert (second.registers, second.shared_bytes, second.threads_per_block) == (10, 0, 128)
+
+
+def test_what_ptxas_numbers_is_a_note():
+    line = (
+        "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are "
+        "serialized due to a function call in the function 'k'"
+    )
+    (message,) = messages_of(line, Path("kernel.cu"), "")
+    assert message.severity == "note"
+    assert message.message.startswith("ptxas C7510: Potential Performance Loss: wgmma")
