@@ -202,8 +202,8 @@ def _otherwise(case: CaseStudy, one: Searched) -> list[str]:
 
 def knowledge_table(recording: Recording) -> str:
     """The same cases without wiki and outcomes."""
-    header = ("Case", "With: best", "With: found in", "With: GPU s", "Without: best",
-              "Without: found in", "Without: GPU s")  # fmt: skip
+    columns = ("over v0", "best", "found in", "GPU s")
+    header = ("Case", *(f"{way}: {name}" for way in ("With", "Without") for name in columns))
     rows = []
     for case in case_studies():
         both = [recording.cases.get(case.id), recording.without_knowledge.get(case.id)]
@@ -214,8 +214,10 @@ def knowledge_table(recording: Recording) -> str:
 
 def _found(row: CaseRecord | None) -> list[str]:
     if row is None or not _usable(row):
-        return [_absent(row), "", ""]
-    return [_time(row.best_ns), f"v{row.best_version}", f"{row.gpu_seconds:.1f}"]
+        return [_absent(row), "", "", ""]
+    over = f"{row.over_v0.ratio:.2f}×" if row.over_v0 else "no better found"
+    found = f"v{row.best_version} of {row.iterations}" if row.best_version else "–"
+    return [over, _time(row.best_ns), found, f"{row.gpu_seconds:.1f}"]
 
 
 def calibration_table(recording: Recording) -> str:
@@ -270,7 +272,12 @@ def origin_lines(recording: Recording) -> str:
     cards = sorted({f"{row.gpu}, driver {row.driver}, {row.date}" for row in rows if row.gpu})
     versions = sorted({f"{name} {word}" for row in rows for name, word in row.versions.items()})
     faults = [f"`{row.id}`: {_last(row.error)}" for row in rows if row.error]
-    faults += [f"`{row.id}`: incomplete, {_last(row.incomplete)}" for row in rows if row.incomplete]
+    faults += [
+        f"`{row.id}`{'' if row.knowledge else ' without knowledge'}: incomplete, "
+        f"{_last(row.incomplete)}"
+        for row in rows
+        if row.incomplete
+    ]
     lines = [f"Recorded on: {'; '.join(cards) or 'nothing'}.", f"Versions: {', '.join(versions)}."]
     return "".join(f"- {line}\n" for line in [*lines, *faults])
 

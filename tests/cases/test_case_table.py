@@ -102,7 +102,7 @@ def test_other_searches_knowledge_and_calibration():
                       champion=FASTER, trace=((9.0, 80e3), (20.5, 60e3), (70.0, 60e3)))  # fmt: skip
     skipped = Searched(how="autotune", gpu_seconds=0, tried=0, skipped="no tunables")
     one = record("softmax_triton", gains=gains, compared=(random, skipped), found_gpu_seconds=12.3)
-    without = record("softmax_triton", knowledge=False, best_version=4)
+    without = record("softmax_triton", knowledge=False, best_version=4, iterations=4)
     text = case_table.page(
         TEXT,
         Recording(
@@ -114,8 +114,8 @@ def test_other_searches_knowledge_and_calibration():
     )
     assert "| random | champion | 70.0 | 20.5 | 30 of 81 |" in text
     assert "| no tunables |" in text
-    assert "| v2 | 71.5 |" in line(text, "With knowledge and without", one.id)
-    assert "| v4 | 71.5 |" in line(text, "With knowledge and without", one.id)
+    assert "| v2 of 2 | 71.5 |" in line(text, "With knowledge and without", one.id)
+    assert "| v4 of 4 | 71.5 |" in line(text, "With knowledge and without", one.id)
     assert "| `tma_load` | 2 | 1 (50 %) | 0 | 1 | 20.0 % | 35.0 % |" in text
 
 
