@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from kbs.paths import PathType
+from kbs.sidecars import sidecar_of, with_work
 from kbs_engine.days import FORM, day_fault
 from kbs_engine.diagnose import Subject
 from kbs_engine.errors import RefusedError, UsageError
@@ -20,7 +21,6 @@ from kbs_engine.work import Work
 
 if TYPE_CHECKING:
     from kbs_ingest.store import Store
-    from kbs_ingest.work_file import WorkFile
 
 
 class LanguageType(click.ParamType):  # type: ignore[type-arg]  # generic in newer stubs only
@@ -159,21 +159,22 @@ def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> 
     for path in paths:
         vendor = report_vendor(path)
         report = read_report(path, store.metric_map(vendor))
-        work_file = _work_file(path, selection)
-        _refuse_vendor(
-            selection.chip or (work_file.chip if work_file else None), vendor, path, store
-        )
-        _tell_idle(work_file, {profile.launch for profile in report.profiles}, path)
-        for profile in report.profiles:
+        sidecar = sidecar_of(path, selection.work)
+        sidecar_chip = sidecar.chip if sidecar else None
+        if selection.chip:
+            _refuse_vendor(selection.chip, vendor, path, store, "leave --chip out")
+        else:
+            _refuse_vendor(sidecar_chip, vendor, path, store, "correct chip: in the work sidecar")
+        for profile, work in with_work(report, sidecar, path):
             seen.append(f"{profile.launch}: {profile.name}")
             if not _selected(profile.launch, profile.name, selection):
                 continue
-            work = work_file.for_launch(profile.launch, profile.name) if work_file else None
             subjects.append(
                 Subject(
                     profile=profile,
                     work=_merge(work, selection.override),
-                    chip_name=selection.chip or _sidecar_chip(profile.chip, work_file),
+                    chip_name=selection.chip,
+                    sidecar_chip=sidecar_chip,
                     language=selection.language,
                 )
             )
@@ -186,7 +187,7 @@ def read_subjects(paths: Sequence[Path], selection: Selection, store: Store) -> 
     return subjects
 
 
-def _refuse_vendor(name: str | None, vendor: str, path: Path, store: Store) -> None:
+def _refuse_vendor(name: str | None, vendor: str, path: Path, store: Store, remedy: str) -> None:
     """UsageError when the chip named beside a report is of another vendor than its tool."""
     if not name:
         return
@@ -198,29 +199,8 @@ def _refuse_vendor(name: str | None, vendor: str, path: Path, store: Store) -> N
         raise UsageError(
             f"{chip.name} is of {chip.vendor}, the report is of a GPU of {vendor}",
             where=str(path),
-            remedy="leave --chip out, or name the GPU of which the report is",
+            remedy=f"{remedy}, or name the GPU of which the report is",
         )
-
-
-def _tell_idle(work_file: WorkFile | None, launches: set[int], path: Path) -> None:
-    """Say which launches of a sidecar the report does not have."""
-    idle = sorted(set(work_file.launches) - launches) if work_file else []
-    if idle:
-        told = ", ".join(map(str, idle))
-        click.echo(f"note: the work sidecar of {path.name} names launches {told}, "
-                   "which the report does not have", err=True)  # fmt: skip
-
-
-def _work_file(path: Path, selection: Selection) -> WorkFile | None:
-    from kbs_ingest.work_file import find_work_file, read_work
-
-    found = selection.work or find_work_file(path)
-    return read_work(found) if found else None
-
-
-def _sidecar_chip(reported: str | None, work_file: WorkFile | None) -> str | None:
-    """The sidecar names the chip only where the report does not."""
-    return None if reported or work_file is None else work_file.chip
 
 
 def _selected(launch: int, name: str, selection: Selection) -> bool:

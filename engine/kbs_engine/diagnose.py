@@ -32,9 +32,11 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     profile: Profile
     work: Work | None = None
     chip_name: str | None = None
+    """The user's word. It overrides the device name that the report prints."""
+    sidecar_chip: str | None = None
+    """The GPU that a work sidecar names. It counts where nothing else names one."""
     chip: Chip | None = None
     """The chip's record itself, where the caller has one: placeholders included."""
-    """Overrides the device name that the report prints."""
     language: str | None = None
 
 
@@ -135,9 +137,10 @@ def _with_dram_share(subject: Subject, chip: Chip | None) -> Subject:
 def resolve_chip(
     subject: Subject, knowledge: Knowledge, chips: dict[str, Chip | None]
 ) -> Chip | None:
-    """The chip by the user's word, else by the report's; only the user's word may refuse.
+    """The chip by the user's word, else by the report's, else by its sidecar's.
 
-    A report whose device name and compute capability contradict each other names no chip.
+    Only a person's word may refuse. A report whose device name and compute capability
+    contradict each other names no chip, nor does a sidecar whose chip contradicts the latter.
     """
     if subject.chip is not None:
         return subject.chip
@@ -145,21 +148,42 @@ def resolve_chip(
         return knowledge.chip(subject.chip_name)
     name = subject.profile.chip
     if name is None:
-        return None
-    if name not in chips:
-        try:
-            chips[name] = knowledge.chip(name)
-        except RefusedError:
-            chips[name] = None
-    chip = chips[name]
+        chip = _of_sidecar(subject.sidecar_chip, knowledge)
+    else:
+        if name not in chips:
+            chips[name] = _known(name, knowledge)
+        chip = chips[name]
     return None if chip is not None and _another_arch(chip, subject.profile) else chip
 
 
+def _of_sidecar(name: str | None, knowledge: Knowledge) -> Chip | None:
+    if name is None:
+        return None
+    try:
+        return knowledge.chip(name)
+    except RefusedError as refused:
+        raise RefusedError(
+            refused.message, where="chip: of the work sidecar", remedy=refused.remedy
+        ) from refused
+
+
+def _known(name: str, knowledge: Knowledge) -> Chip | None:
+    try:
+        return knowledge.chip(name)
+    except RefusedError:
+        return None
+
+
 def chip_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tuple[str, ...]:
-    """A device name that nobody knows, or one that the user overrode."""
+    """A device name that nobody knows, one that was overridden, and names that contradict."""
+    told = _report_flags(subject, chip, knowledge)
+    return (*told, *_sidecar_flags(subject, knowledge))
+
+
+def _report_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tuple[str, ...]:
     reported = subject.profile.chip
     if reported is None:
-        return () if chip else ("the report names no GPU; --chip names one",)
+        return _unnamed_flags(subject, chip, knowledge)
     try:
         known = knowledge.chip(reported)
     except RefusedError as refused:
@@ -177,6 +201,36 @@ def chip_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tup
     return tuple(flags)
 
 
+def _unnamed_flags(subject: Subject, chip: Chip | None, knowledge: Knowledge) -> tuple[str, ...]:
+    """Where the report names no GPU: nobody else does, or one of another architecture."""
+    if chip is not None:
+        if not _another_arch(chip, subject.profile):
+            return ()
+        told = _contradiction(chip, subject.profile, whose="the report's")
+        return (f"--chip {chip.id}: {told}",)
+    named = _known(subject.sidecar_chip, knowledge) if subject.sidecar_chip else None
+    if named is None:
+        return ("the report names no GPU; --chip names one",)
+    told = _contradiction(named, subject.profile, whose="the report's")
+    return (f"the work sidecar names {named.id}, but {told}; --chip names one",)
+
+
+def _sidecar_flags(subject: Subject, knowledge: Knowledge) -> tuple[str, ...]:
+    """Where the sidecar names another GPU than the one that counts."""
+    named, counts = subject.sidecar_chip, subject.chip_name or subject.profile.chip
+    if named is None or counts is None or named == counts:
+        return ()
+    who = "--chip" if subject.chip_name else "the report"
+    try:
+        theirs = knowledge.chip(named)
+    except RefusedError as refused:
+        return (f"the work sidecar's chip: {refused.message}; {who} names {counts}, which counts",)
+    ours = _known(counts, knowledge)
+    if ours is not None and ours.id == theirs.id:
+        return ()
+    return (f"the work sidecar names {theirs.id}, {who} {counts}, which counts",)
+
+
 def _another_arch(chip: Chip, profile: Profile) -> bool:
     """Whether the launch ran on another compute capability than the chip's."""
     stated = (profile.compute_capability or "").replace(".", "")
@@ -184,8 +238,8 @@ def _another_arch(chip: Chip, profile: Profile) -> bool:
     return bool(stated and (own is None or own[1] != stated))
 
 
-def _contradiction(chip: Chip, profile: Profile) -> str:
-    return f"its compute capability is {profile.compute_capability}, that chip is {chip.arch}"
+def _contradiction(chip: Chip, profile: Profile, *, whose: str = "its") -> str:
+    return f"{whose} compute capability is {profile.compute_capability}, that chip is {chip.arch}"
 
 
 def _name_flags(profile: Profile) -> tuple[str, ...]:

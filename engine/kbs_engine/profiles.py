@@ -69,3 +69,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     profiles: tuple[Profile, ...]
     tool_version: str = ""
     notes: tuple[str, ...] = ()
+    reported: dict[int, int] = {}
+    """What the report itself calls the launches whose id occurs more than once, by their
+    number here; all other launches keep their id."""

@@ -28,9 +28,12 @@ class WorkFile(msgspec.Struct, frozen=True, kw_only=True):
     kernels: dict[str, Work] = {}
     """Keys are whole kernel names or prefixes of them."""
 
-    def for_launch(self, launch: int, name: str) -> Work | None:
-        """The work of one launch: by its id, its whole name, or the longest prefix of it."""
-        if launch in self.launches:
+    def for_launch(self, launch: int | None, name: str) -> Work | None:
+        """The work of one launch: by its id, its whole name, or the longest prefix of it.
+
+        None in place of an id that does not tell which launch it is.
+        """
+        if launch is not None and launch in self.launches:
             return self.launches[launch]
         prefixes = [key for key in self.kernels if name.startswith(key)]
         return self.kernels[max(prefixes, key=len)] if prefixes else None

@@ -114,7 +114,7 @@ def _of_report(
         chip = resolve_chip(subject, store, {})
         profile = subject.profile
         line = build_roofline(profile.metrics, chip=chip, work=subject.work)
-        flags = (*line.flags, *chip_flags(subject, chip, store))
+        flags = (*profile.flags, *line.flags, *chip_flags(subject, chip, store))
         line = msgspec.structs.replace(line, flags=flags)
         drawn = ChartLaunch(
             launch=profile.launch,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kbs_engine.errors import ReportError
@@ -52,10 +53,27 @@ def launch(cells: Mapping[str, str], where: str) -> Launch:
     return one
 
 
-def renumber(launches: Iterable[Launch]) -> None:
-    """Give launches running numbers where several processes use the same ids."""
+def renumber(launches: Iterable[Launch]) -> dict[int, int]:
+    """Give every launch a number of its own where several processes use the same ids.
+
+    An id that occurs once is kept, and so is the first launch of one that occurs more often;
+    its others are numbered on from the highest id.
+
+    Returns:
+        The id in the report of each launch that shares it, by the launch's number here.
+    """
     found = list(launches)
-    if len({one.number for one in found}) < len(found):
-        for index, one in enumerate(found):
-            one.flags.append(f"id {one.number} occurs more than once; numbered {index} here")
-            one.number = index
+    times = Counter(one.number for one in found)
+    following = max(times, default=-1) + 1
+    taken: set[int] = set()
+    reported: dict[int, int] = {}
+    for one in found:
+        stated = one.number
+        if times[stated] == 1:
+            continue
+        if stated in taken:
+            one.number, following = following, following + 1
+        taken.add(stated)
+        reported[one.number] = stated
+        one.flags.append(f"id {stated} occurs more than once; numbered {one.number} here")
+    return reported

@@ -47,9 +47,12 @@ def read(tables: list[Table], path: Path, metric_map: MetricMap) -> Report:
             where=f"{path}:{tables[-1].line}",
             remedy="profile again: no kernel matched, or the export was cut off",
         )
-    identity.renumber(launches)
+    reported = identity.renumber(launches)
     return Report(
-        path=str(path), format="ncu-raw-csv", profiles=to_profiles(launches, metric_map, str(path))
+        path=str(path),
+        format="ncu-raw-csv",
+        profiles=to_profiles(launches, metric_map, str(path)),
+        reported=reported,
     )
 
 

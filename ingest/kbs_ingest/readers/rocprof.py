@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kbs_engine.errors import ReportError
 from kbs_engine.profiles import Report
+from kbs_ingest.readers.identity import renumber
 from kbs_ingest.readers.launches import Launch, to_profiles
 from kbs_ingest.readers.locale_style import decide
 from kbs_ingest.readers.numbers import Style, parse
@@ -113,10 +114,12 @@ def _report(found: list[tuple[Path, Table]], path: Path, metric_map: MetricMap) 
         remedy = "check the kernel filters and profile again"
         raise ReportError(message, where=str(path), remedy=remedy)
     add_agent(launches.values(), path if path.is_dir() else path.parent)
+    reported = renumber(launches.values())
     return Report(
         path=str(path),
         format="rocprof-csv",
         profiles=to_profiles(launches.values(), metric_map, str(path)),
+        reported=reported,
         notes=("counters of AMD GPUs are read by documented formulas, not run on AMD hardware",),
     )
 
