@@ -24,8 +24,9 @@ with S_r the warp-cycles of reason r and L(x, y) = (x - y) / ln(x / y),
 which is exact, changes sign when A and B are swapped, and needs no order of the factors. Each
 S_r is in turn a count times a wait: for the reasons that wait on the limiting memory level,
 bytes × wait per byte (the traffic term is the bytes); for all others, instructions × wait per
-instruction. A reason that one side lacks counts whole as wait (the limit of w_r · ln for
-S_r → 0; Ang and Liu, Energy Policy 35, 2007, 238-246).
+instruction. A reason that is zero on one side counts whole as wait (the limit of w_r · ln for
+S_r → 0; Ang and Liu, Energy Policy 35, 2007, 238-246). One that was not collected on both sides
+is no zero: it is left in what no common reason covers.
 
 residual = ln of the measured times - Σ terms: counters of different replay passes, and
 everything that was not collected.
@@ -37,9 +38,9 @@ import math
 from typing import Final
 
 from kbs_engine.differences import Difference, OpcodeChange, Part, Side, Term
-from kbs_engine.execution import Execution
+from kbs_engine.execution import Execution, counted_alike
 from kbs_engine.rows import SHORT_KERNEL_NS
-from kbs_engine.traffic import MEMORY_REASONS, Level, common_level
+from kbs_engine.waits import log_mean, split_waits
 
 OPCODE_PARTS: Final = 8
 """Opcodes shown by their share; the rest are summed as one part."""
@@ -47,20 +48,8 @@ GREW: Final = 1.25
 """An opcode count that changes by less than this factor is not called grown or shrunk."""
 VISIBLE: Final = 0.001
 """Opcodes under this share of both instruction counts are not listed as changes."""
-_EQUAL: Final = 1e-8
-"""Ratios whose log is below this count as one: the quotient would lose its digits."""
 UNEXPLAINED: Final = 0.10
 """A residual above this (as a log) is told as a warning."""
-
-
-def log_mean(first: float, second: float) -> float:
-    """(x - y) / ln(x / y), x for equal values, 0 when one is 0."""
-    if first <= 0 or second <= 0:
-        return 0.0
-    ratio = math.log(first / second)
-    if abs(ratio) < _EQUAL:
-        return math.sqrt(first * second)
-    return (first - second) / ratio
 
 
 def compare(first: Execution, second: Execution) -> Difference:
@@ -70,15 +59,16 @@ def compare(first: Execution, second: Execution) -> Difference:
         first: side A.
         second: side B; both must have a time.
     """
+    missing = _missing(first, second)
     total = math.log(first.time_ns / second.time_ns)
     terms: list[Term] = []
-    notes: list[str] = []
+    notes: list[str] = _doubts(first, second)
+    first, second = counted_alike((first, second))
     _inverse(terms, "clock", "SM clock", first.clock_hz, second.clock_hz, "Hz")
     if terms:
         terms.extend(_work(first, second, notes))
     explained = sum(term.log for term in terms)
     residual = total - explained
-    missing = _missing(first, second)
     if abs(residual) > UNEXPLAINED:
         notes.append(
             "more than a tenth (as a log) stays unexplained: "
@@ -88,8 +78,7 @@ def compare(first: Execution, second: Execution) -> Difference:
         notes.append(
             "a launch under 10 µs: counters of its replay passes differ by tens of percent"
         )
-    if first.chip != second.chip:
-        notes.append("two different chips: part of the difference is the hardware")
+    notes.extend(_hardware(first, second))
     return Difference(
         first=_side(first),
         second=_side(second),
@@ -103,6 +92,32 @@ def compare(first: Execution, second: Execution) -> Difference:
         missing=missing,
         notes=tuple(notes),
     )
+
+
+def _doubts(first: Execution, second: Execution) -> list[str]:
+    """What the readers flagged of either side, told once where it is said of both."""
+    both = [flag for flag in first.flags if flag in second.flags]
+    rest = [
+        f"{letter}: {flag}"
+        for letter, one in (("A", first), ("B", second))
+        for flag in one.flags
+        if flag not in both
+    ]
+    return [*both, *rest]
+
+
+def _hardware(first: Execution, second: Execution) -> list[str]:
+    """Whether the two ran on different chips, as far as the reports tell."""
+    chips = (first.chip, second.chip)
+    capabilities = (first.compute_capability, second.compute_capability)
+    for pair in (chips, capabilities):
+        if all(pair) and pair[0] != pair[1]:
+            return ["two different chips: part of the difference is the hardware"]
+    unknown = [letter for letter, chip in zip("AB", chips, strict=True) if chip is None]
+    if not unknown:
+        return []
+    sides = " and ".join(unknown)
+    return [f"no one chip is named for {sides}: part of the difference may be the hardware"]
 
 
 def _side(one: Execution) -> Side:
@@ -124,7 +139,9 @@ def _work(first: Execution, second: Execution, notes: list[str]) -> list[Term]:
     """Everything behind the cycles: only where both sides can be followed down to instructions."""
     terms: list[Term] = []
     rates = (first.issue_rate, second.issue_rate)
-    if not (first.issued and second.issued and first.active_share and second.active_share):
+    if not (first.instructions and second.instructions):
+        return terms
+    if not (first.active_share and second.active_share):
         return terms
     followed = all(one.warps and one.latency for one in (first, second))
     if not followed and not all(rates):
@@ -139,122 +156,52 @@ def _work(first: Execution, second: Execution, notes: list[str]) -> list[Term]:
         _inverse(
             terms, "occupancy", "resident warps per scheduler", first.warps, second.warps, "warps"
         )
-        terms.extend(_latency(first, second, notes))
+        waits = split_waits(first, second)
+        notes.extend(waits.notes)
+        terms.extend(_counts(first, second, weight=waits.per_instruction))
+        terms.extend(waits.terms)
     else:
         _inverse(terms, "issue_rate", "instructions per scheduler and cycle", *rates, "per cycle")
         terms.extend(_counts(first, second, weight=1.0))
     return terms
 
 
-def _latency(first: Execution, second: Execution, notes: list[str]) -> list[Term]:
-    level, why = common_level(first, second)
-    if why:
-        notes.append(why)
-    reasons = _reasons(first, second)
-    scale = log_mean(first.warp_cycles, second.warp_cycles)
-    bytes_log = math.log(level.first / level.second) if level else 0.0
-    count_log = math.log((first.issued or 1.0) / (second.issued or 1.0))
-    memory = MEMORY_REASONS[level.name] if level else frozenset[str]()
-    weights = {"memory": 0.0, "other": 0.0}
-    waits: list[Part] = []
-    for reason, (a, b) in reasons.items():
-        weight = log_mean(a, b) / scale
-        kind = "memory" if reason in memory else "other"
-        weights[kind] += weight
-        whole = (a - b) / scale
-        wait = whole - weight * (bytes_log if kind == "memory" else count_log)
-        waits.append(_wait(reason, wait, level if kind == "memory" else None, first, second))
-    terms = _counts(first, second, weight=weights["other"])
-    if level:
-        terms.append(_traffic(level, bytes_log * weights["memory"]))
-    waits.sort(key=lambda part: (-abs(part.log), part.id))
-    terms.append(
-        Term(
-            id="stalls",
-            words="waiting: warp cycles per issued instruction",
-            log=sum(part.log for part in waits),
-            unit="cycles",
-            first=first.latency,
-            second=second.latency,
-            parts=tuple(waits),
-        )
-    )
-    return terms
-
-
-def _reasons(first: Execution, second: Execution) -> dict[str, tuple[float, float]]:
-    """Warp-cycles by reason of both sides; what no reason covers is ``other``."""
-    found: dict[str, tuple[float, float]] = {}
-    names = sorted({*first.stalls, *second.stalls})
-    for name in names:
-        pair = (first.stalls.get(name, 0.0), second.stalls.get(name, 0.0))
-        if any(pair):
-            found[name] = pair
-    rest = tuple(one.warp_cycles - sum(one.stalls.values()) for one in (first, second))
-    found["other"] = (rest[0], rest[1])
-    return found
-
-
-def _wait(
-    reason: str, log: float, level: Level | None, first: Execution, second: Execution
-) -> Part:
-    counts = (level.first, level.second) if level else (first.issued or 1.0, second.issued or 1.0)
-    values = [
-        (
-            one.warp_cycles - sum(one.stalls.values())
-            if reason == "other"
-            else one.stalls.get(reason, 0.0)
-        )
-        / count
-        for one, count in zip((first, second), counts, strict=True)
-    ]
-    unit = f"cycles per {level.unit}" if level else "cycles per instruction"
-    return Part(id=reason, log=log, first=values[0], second=values[1], unit=unit)
-
-
-def _traffic(level: Level, log: float) -> Term:
-    return Term(
-        id="traffic",
-        words=f"traffic at the limiting level ({level.words})",
-        log=log,
-        unit="B" if level.unit == "byte" else level.unit,
-        first=level.first,
-        second=level.second,
-    )
-
-
 def _counts(first: Execution, second: Execution, *, weight: float) -> list[Term]:
     """Instructions executed, split by opcode, and instructions issued again."""
     executed = (first.executed, second.executed)
-    issued = (first.issued or 1.0, second.issued or 1.0)
+    issued = (first.issued, second.issued)
     if not (executed[0] and executed[1]):
-        log = weight * math.log(issued[0] / issued[1])
-        return [
+        return [_instructions("instructions issued", issued, weight, ())]
+    parts = _opcode_parts(first, second, weight)
+    found = [_instructions("instructions executed", executed, weight, parts)]
+    if issued[0] and issued[1]:
+        again = (issued[0] / executed[0], issued[1] / executed[1])
+        found.append(
             Term(
-                id="instructions", words="instructions issued", log=log, unit="instructions",
-                first=issued[0], second=issued[1],
+                id="reissues",
+                words="issues per executed instruction",
+                log=weight * math.log(again[0] / again[1]),
+                unit="",
+                first=again[0],
+                second=again[1],
             )
-        ]  # fmt: skip
-    again = (issued[0] / executed[0], issued[1] / executed[1])
-    return [
-        Term(
-            id="instructions",
-            words="instructions executed",
-            log=weight * math.log(executed[0] / executed[1]),
-            unit="instructions",
-            first=executed[0],
-            second=executed[1],
-            parts=_opcode_parts(first, second, weight),
-        ),
-        Term(
-            id="reissues",
-            words="issues per executed instruction",
-            log=weight * math.log(again[0] / again[1]),
-            unit="",
-            first=again[0],
-            second=again[1],
-        ),
-    ]
+        )
+    return found
+
+
+def _instructions(
+    words: str, counts: tuple[float | None, float | None], weight: float, parts: tuple[Part, ...]
+) -> Term:
+    a, b = (count or 1.0 for count in counts)
+    return Term(
+        id="instructions",
+        words=words,
+        log=weight * math.log(a / b),
+        unit="instructions",
+        first=a,
+        second=b,
+        parts=parts,
+    )
 
 
 def _opcode_parts(first: Execution, second: Execution, weight: float) -> tuple[Part, ...]:

@@ -34,22 +34,30 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
     """Resident warps per scheduler and active cycle."""
     issue_rate: float | None = None
     """Instructions issued per scheduler and active cycle."""
+    compute_capability: str | None = None
     executed: float | None = None
     issued: float | None = None
     latency: float | None = None
     """Warp cycles per issued instruction."""
     stalls: dict[str, float] = msgspec.field(default_factory=dict)
-    """Warp-cycles by stall reason."""
+    """Warp-cycles by stall reason; a reason that was not collected is absent."""
     opcodes: dict[str, float] = msgspec.field(default_factory=dict)
     traffic: dict[str, float] = msgspec.field(default_factory=dict)
     """Amount moved by memory level (traffic.LEVELS)."""
     busy_pct: dict[str, float] = msgspec.field(default_factory=dict)
     """Throughput of each memory level against its peak."""
+    flags: tuple[str, ...] = ()
+    """Doubts of the reader."""
+
+    @property
+    def instructions(self) -> float | None:
+        """Instructions issued; those executed stand for them where they were not counted."""
+        return self.executed if self.issued is None else self.issued
 
     @property
     def warp_cycles(self) -> float:
-        """Warp-cycles of all issued instructions; 0 when latency was not measured."""
-        return (self.issued or 0.0) * (self.latency or 0.0)
+        """Warp-cycles of all instructions; 0 when latency was not measured."""
+        return (self.instructions or 0.0) * (self.latency or 0.0)
 
 
 def execution_of(profile: Profile) -> Execution:
@@ -65,13 +73,14 @@ def execution_of(profile: Profile) -> Execution:
             where=profile.source,
             remedy="collect gpu__time_duration.sum (section SpeedOfLight)",
         )
-    issued = metrics.get("inst_issued", metrics.get("inst_executed"))
+    issued, executed = metrics.get("inst_issued"), metrics.get("inst_executed")
+    instructions = executed if issued is None else issued
     elapsed, active = metrics.get("cycles_elapsed"), metrics.get("sm_active_cycles_avg")
     rate = metrics.get("issue_active_pct")
     stalls = {
-        name.removeprefix(_STALL): value * issued
+        name.removeprefix(_STALL): value * instructions
         for name, value in metrics.items()
-        if name.startswith(_STALL) and issued and value > 0
+        if name.startswith(_STALL) and instructions
     }
     return Execution(
         name=profile.name,
@@ -84,7 +93,8 @@ def execution_of(profile: Profile) -> Execution:
         active_share=active / elapsed if active and elapsed else None,
         warps=metrics.get("active_warps"),
         issue_rate=rate / 100 if rate else None,
-        executed=metrics.get("inst_executed"),
+        compute_capability=profile.compute_capability,
+        executed=executed,
         issued=issued,
         latency=metrics.get("warp_cycles_per_issue"),
         stalls=stalls,
@@ -93,7 +103,23 @@ def execution_of(profile: Profile) -> Execution:
             name: amount for name in LEVELS if (amount := level_amount(metrics, name)) is not None
         },
         busy_pct={name: metrics[f"{name}_pct"] for name in LEVELS if f"{name}_pct" in metrics},
+        flags=profile.flags,
     )
+
+
+def counted_alike(sides: Sequence[Execution]) -> list[Execution]:
+    """The same with one count of instructions: issued on all sides, or executed on all."""
+    if all(one.issued is not None for one in sides):
+        return list(sides)
+    return [_by_executed(one) for one in sides]
+
+
+def _by_executed(one: Execution) -> Execution:
+    if one.issued is None:
+        return one
+    ratio = (one.executed or 0.0) / one.issued if one.issued else 0.0
+    stalls = {name: cycles * ratio for name, cycles in one.stalls.items()}
+    return msgspec.structs.replace(one, issued=None, stalls=stalls)
 
 
 def _opcodes(metrics: Mapping[str, float]) -> dict[str, float]:
@@ -120,16 +146,15 @@ def as_one_call(profiles: Sequence[Profile]) -> Execution:
     time, active share by cycles, resident warps and issue rate by active SM cycles, latency by
     instructions.
     """
-    sides = [execution_of(profile) for profile in profiles]
+    sides = counted_alike([execution_of(profile) for profile in profiles])
     if len(sides) == 1:
         return sides[0]
     times = [one.time_ns for one in sides]
     cycles = [one.time_ns * (one.clock_hz or 0.0) * (one.unit_count or 0.0) for one in sides]
     active = [cycle * (one.active_share or 0.0) for cycle, one in zip(cycles, sides, strict=True)]
-    issued = [one.issued for one in sides]
     names = list(dict.fromkeys(one.name for one in sides))
     chips = {one.chip for one in sides}
-    stalled = all(one.stalls for one in sides)
+    capabilities = {one.compute_capability for one in sides}
     counted = all(one.opcodes for one in sides)
     return Execution(
         name=" + ".join(names) if len(names) <= _NAMED else f"{names[0]} + {len(names) - 1} more",
@@ -145,10 +170,11 @@ def as_one_call(profiles: Sequence[Profile]) -> Execution:
         active_share=_mean([one.active_share for one in sides], cycles),
         warps=_mean([one.warps for one in sides], active),
         issue_rate=_mean([one.issue_rate for one in sides], active),
+        compute_capability=capabilities.pop() if len(capabilities) == 1 else None,
         executed=_sum([one.executed for one in sides]),
-        issued=_sum(issued),
-        latency=_mean([one.latency for one in sides], [count or 0.0 for count in issued]),
-        stalls=_add([one.stalls for one in sides]) if stalled else {},
+        issued=_sum([one.issued for one in sides]),
+        latency=_mean([one.latency for one in sides], [one.instructions or 0.0 for one in sides]),
+        stalls=_shared([one.stalls for one in sides]),
         opcodes=_add([one.opcodes for one in sides]) if counted else {},
         traffic=_shared([one.traffic for one in sides]),
         busy_pct={
@@ -156,6 +182,7 @@ def as_one_call(profiles: Sequence[Profile]) -> Execution:
             for name in LEVELS
             if (value := _mean([one.busy_pct.get(name) for one in sides], times)) is not None
         },
+        flags=tuple(dict.fromkeys(flag for one in sides for flag in one.flags)),
     )
 
 

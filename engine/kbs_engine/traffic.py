@@ -42,7 +42,8 @@ class Level(msgspec.Struct, frozen=True, kw_only=True):
 def level_amount(metrics: Mapping[str, float], level: str) -> float | None:
     """Bytes (wavefronts for shared memory) that a level moved; None where not all was counted.
 
-    L1 is None when TMA stored, because no counter gives those bytes at L1.
+    L1 is None when TMA stored, because no counter gives those bytes at L1. Chips without TMA
+    have no counter of it: only loads that were counted without their bytes are uncounted.
     """
     if level == "dram":
         return _total(metrics, ("dram_read_bytes", "dram_write_bytes"))
@@ -51,10 +52,11 @@ def level_amount(metrics: Mapping[str, float], level: str) -> float | None:
     if level == "shared":
         return _total(metrics, ("shared_load_wavefronts", "shared_store_wavefronts"))
     sectors = _total(metrics, ("global_load_sectors", "global_store_sectors"))
-    if sectors is None or metrics.get("tma_store_instructions"):
+    local = _total(metrics, ("local_load_bytes", "local_store_bytes"))
+    bulk = metrics.get("tma_load_bytes", None if metrics.get("tma_load_instructions") else 0.0)
+    if sectors is None or local is None or bulk is None or metrics.get("tma_store_instructions"):
         return None
-    local = metrics.get("local_load_bytes", 0.0) + metrics.get("local_store_bytes", 0.0)
-    return sectors * SECTOR_BYTES + local + metrics.get("tma_load_bytes", 0.0)
+    return sectors * SECTOR_BYTES + local + bulk
 
 
 def _total(metrics: Mapping[str, float], names: tuple[str, ...]) -> float | None:

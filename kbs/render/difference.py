@@ -105,11 +105,14 @@ def show_difference(console: Console, row: Difference, *, verbose: bool) -> None
 
 
 def _verdict(row: Difference) -> str:
+    ratio, word = row.speed_ratio, "fast"
+    if row.log_ratio < 0:
+        ratio, word = 1 / ratio, "slow"
     if row.log_ratio == 0:
         return "A and B take the same time"
-    if row.log_ratio > 0:
-        return f"B is {row.speed_ratio:.3g} times as fast as A"
-    return f"B is {1 / row.speed_ratio:.3g} times as slow as A"
+    if f"{ratio:.3g}" == "1":
+        return f"A and B take the same time to three digits (B is {ratio:.6g} times as {word})"
+    return f"B is {ratio:.3g} times as {word} as A"
 
 
 def _loud(term: Term) -> bool:
