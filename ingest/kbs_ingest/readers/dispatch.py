@@ -9,7 +9,8 @@ import msgspec
 
 from kbs_engine.errors import ReportError
 from kbs_ingest.readers import ncu_details, ncu_raw, ncu_rep, ncu_text, refused, rocprof
-from kbs_ingest.readers.text import Table, decode, tables
+from kbs_ingest.readers.tables import Table, tables
+from kbs_ingest.readers.text import decode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 MAX_TEXT_BYTES: Final = 1_000_000_000
 _HEAD: Final = 4096
 _VENDOR_HEAD: Final = 1_000_000
-_AMD: Final = re.compile(r"\bDispatch_I[dD]\b|\bKernelName\b.{0,2000}\bgpu-id\b|\bKernel_Name\b")
+_AMD: Final = re.compile(
+    r"\bDispatch_I[dD]\b|\bKernel_Name\b"
+    r"|\bKernelName\b.{0,2000}\bgpu-id\b|\bgpu-id\b.{0,2000}\bKernelName\b"
+)
 
 
 def read_report(path: Path, metric_map: MetricMap) -> Report:

@@ -11,6 +11,9 @@ from kbs_ingest.readers.launches import Launch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from kbs_ingest.readers.tables import Table
 
 _SHAPE: Final = re.compile(r"\(?\s*(\d+)\s*[,xX]\s*(\d+)\s*[,xX]\s*(\d+)\s*\)?")
 _ID_DIGITS: Final = 9
@@ -27,6 +30,17 @@ def product(shape: str) -> float | None:
     """``(128, 2, 1)`` as the number of its elements; None for anything else."""
     match = _SHAPE.fullmatch(shape.strip())
     return float(match[1]) * float(match[2]) * float(match[3]) if match else None
+
+
+def require_ids(tables: Iterable[Table], path: Path) -> None:
+    """ReportError when a table has no column of launch ids."""
+    for table in tables:
+        if "ID" not in table.header:
+            raise ReportError(
+                "the header has no column ID: nothing tells one launch from another",
+                where=f"{path}:{table.line}",
+                remedy="export it again with ncu --import … --csv, with all columns",
+            )
 
 
 def launch(cells: Mapping[str, str], where: str) -> Launch:

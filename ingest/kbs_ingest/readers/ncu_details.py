@@ -21,9 +21,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kbs_engine.metrics import MetricMap
-    from kbs_ingest.readers.text import Table
+    from kbs_ingest.readers.tables import Table
 
 _RULE_KINDS: Final = frozenset({"INF", "WRN", "OPT", "ERR", "OK"})
+_USED: Final = frozenset(
+    {
+        "ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC",
+        "Invocations", "Section Name", "Metric Name", "Metric Unit", "Metric Value", "Average",
+    }
+)  # fmt: skip
+"""Columns of which a row must have each that its header has; those of findings may lack."""
 
 
 def is_details(header: list[str]) -> bool:
@@ -34,6 +41,8 @@ def is_details(header: list[str]) -> bool:
 def read(tables: list[Table], path: Path, metric_map: MetricMap) -> Report:
     """Read all launches; a summary gives one profile per kernel, made of averages."""
     summary = "Metric Value" not in tables[0].header
+    if not summary:
+        identity.require_ids(tables, path)
     reader = _Reader(path, decide(_cells(tables), path), Labels(metric_map), summary=summary)
     for table in tables:
         for line, fields in table.rows:
@@ -65,7 +74,7 @@ def _value_column(header: list[str]) -> str:
 
 
 def _needed(header: list[str]) -> int:
-    return header.index(_value_column(header)) + 1
+    return max(place for place, name in enumerate(header) if name in _USED) + 1
 
 
 def _cells(tables: list[Table]) -> Iterator[tuple[str, bool]]:

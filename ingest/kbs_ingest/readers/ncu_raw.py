@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kbs_engine.metrics import MetricMap
-    from kbs_ingest.readers.text import Table
+    from kbs_ingest.readers.tables import Table
 
 
 def is_raw(header: list[str]) -> bool:
@@ -29,6 +29,7 @@ def is_raw(header: list[str]) -> bool:
 
 def read(tables: list[Table], path: Path, metric_map: MetricMap) -> Report:
     """Read all launches of all tables (one table per profiled process)."""
+    identity.require_ids(tables, path)
     style = decide(_cells(tables), path)
     wanted = inputs(metric_map.vendor_names()) | {OPCODES}
     launches = []

@@ -11,7 +11,8 @@ from kbs_ingest.readers.launches import Launch, to_profiles
 from kbs_ingest.readers.locale_style import decide
 from kbs_ingest.readers.numbers import Style, parse
 from kbs_ingest.readers.rocprof_agent import add_agent
-from kbs_ingest.readers.text import Table, decode, tables
+from kbs_ingest.readers.tables import Table, tables
+from kbs_ingest.readers.text import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
