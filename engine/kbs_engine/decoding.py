@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
@@ -25,3 +26,21 @@ def decode_json(data: bytes | str, kind: Any = Any, *, hook: Hook | None = None)
         return msgspec.json.decode(data, type=kind, dec_hook=hook)
     except RecursionError as problem:
         raise msgspec.DecodeError("JSON is nested too deeply") from problem
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as problem:
+        word = _no_number(data)
+        if not word:
+            raise
+        told = f"{word} is no number of JSON; leave the field out, or write null"
+        raise msgspec.DecodeError(told) from problem
+
+
+def _no_number(data: bytes | str) -> str:
+    """The first NaN or infinity that Python's json writes and JSON does not have; else nothing."""
+    found: list[str] = []
+    try:
+        json.loads(data, parse_constant=found.append)
+    except (ValueError, RecursionError):
+        return ""
+    return found[0] if found else ""

@@ -11,6 +11,7 @@ import msgspec
 from kbs_engine.causes import find_causes
 from kbs_engine.errors import RefusedError
 from kbs_engine.facts import Chip
+from kbs_engine.metrics import usable
 from kbs_engine.ports import Knowledge, Rows
 from kbs_engine.profiles import Profile
 from kbs_engine.recommendations import KernelDiagnosis
@@ -110,7 +111,7 @@ def _prepare(
     roofline = build_roofline(subject.profile.metrics, chip=chip, work=subject.work)
     time = subject.profile.time_ns
     rows = build_rows(
-        subject.profile,
+        msgspec.structs.replace(subject.profile, metrics=usable(subject.profile.metrics)),
         work=subject.work,
         chip=chip,
         roofline=roofline,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from kbs_engine.errors import UsageError
-from kbs_engine.metrics import DURATION
+from kbs_engine.metrics import DURATION, usable
 from kbs_engine.profiles import Profile
 from kbs_engine.traffic import LEVELS, level_amount
 
@@ -63,9 +63,10 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
 def execution_of(profile: Profile) -> Execution:
     """One launch as a side of a comparison; UsageError when it has no time.
 
-    A negative value is none that a counter can have: it is taken as not measured.
+    A negative value is none that a counter can have, nor is a share far above 100 %: it is taken
+    as not measured.
     """
-    metrics = {name: value for name, value in profile.metrics.items() if value >= 0}
+    metrics = usable(profile.metrics)
     time = metrics.get(DURATION)
     if not time:
         raise UsageError(

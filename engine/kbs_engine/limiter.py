@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from kbs_engine.metrics import usable
 from kbs_engine.vocabulary import Limiter
 
 BUSY_PCT: Final = 60.0
@@ -31,6 +32,9 @@ UNITS: Final[tuple[tuple[str, Limiter], ...]] = (
 scheduler that only feeds a full pipe, is not the limiter."""
 
 
+_TOTALS: Final = ("memory_pct", "compute_pct")
+
+
 class LimiterReading(msgspec.Struct, frozen=True, kw_only=True):
     """Which unit limits, and how busy (0–1) it is."""
 
@@ -42,15 +46,23 @@ class LimiterReading(msgspec.Struct, frozen=True, kw_only=True):
 def find_limiter(metrics: dict[str, float]) -> LimiterReading:
     """Name the limiter from canonical metrics.
 
-    ``unknown`` when no unit was measured; ``mixed`` when only the two speed-of-light totals
-    were; ``latency`` when every measured unit is under 60 %.
+    ``unknown`` when no unit was measured, or one reads what cannot be, so that the busiest is
+    not known; ``mixed`` when only the two speed-of-light totals were; ``latency`` when every
+    measured unit is under 60 %.
     """
+    shares = {name: metrics[name] for name in (*dict(UNITS), *_TOTALS) if name in metrics}
+    if len(usable(shares)) < len(shares):
+        return LimiterReading(limiter="unknown", share=None)
+    return _busiest(metrics)
+
+
+def _busiest(metrics: dict[str, float]) -> LimiterReading:
     busy = [(metrics[name], name, unit) for name, unit in UNITS if name in metrics]
     hidden = _hidden(metrics, max((value for value, _, _ in busy), default=0.0))
     if hidden is not None:
         return hidden
     if not busy:
-        totals = [metrics[name] for name in ("memory_pct", "compute_pct") if name in metrics]
+        totals = [metrics[name] for name in _TOTALS if name in metrics]
         if not totals:
             return LimiterReading(limiter="unknown", share=None)
         top = max(totals)

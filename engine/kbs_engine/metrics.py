@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Final, Literal
 
 import msgspec
@@ -111,6 +112,15 @@ def drop_no_durations(metrics: dict[str, float]) -> tuple[str, ...]:
         return ()
     del metrics[DURATION]
     return (f"{DURATION} is {value:g}, which is no duration: taken as not measured",)
+
+
+def usable(metrics: Mapping[str, float]) -> dict[str, float]:
+    """What a decision may rest on: no negative value, and no share far above 100 %."""
+    return {
+        name: value
+        for name, value in metrics.items()
+        if value >= 0 and not (name.endswith("_pct") and value > SHARE_LIMIT_PCT)
+    }
 
 
 def impossible(metric_map: MetricMap, metrics: dict[str, float]) -> tuple[str, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from kbs_engine.doubts import doubt, dram_bytes, flag_model, flag_traffic
 from kbs_engine.facts import Chip
 from kbs_engine.limiter import LimiterReading, find_limiter
 from kbs_engine.peaks import compute_roof, measured_compute_roof, memory_roof
 from kbs_engine.roofs import Roof, Roofline
-from kbs_engine.units import human_bytes, human_ns
 from kbs_engine.vocabulary import Bound, Limiter
 from kbs_engine.work import Work
 
@@ -17,8 +17,6 @@ NEAR_PEAK_MEASURED: Final = 0.90
 NEAR_PEAK_LIMITER: Final = 0.90
 TRAFFIC_SLACK: Final = 1.1
 """Traffic up to this multiple of the compulsory bytes counts as minimal."""
-IMPOSSIBLE: Final = 1.1
-"""Beyond this multiple of the measurement no honest work can need more (timers and clocks err)."""
 BINDING: Final = 0.60
 """A roof binds when its time is at least this share of the measurement."""
 THROTTLED: Final = 0.97
@@ -53,14 +51,14 @@ def build_roofline(
     model_cited = _model(cited, fixed_ns)
     model_measured = _model(_prefer_measured(cited, measured), fixed_ns) if measured else None
     model = model_measured if model_measured is not None else model_cited
-    doubt = _doubt(chip, work, [r for r in cited if r.basis == "cited"], time, metrics)
+    why = doubt(chip, work, [r for r in cited if r.basis == "cited"], time, metrics)
     near, reason = False, ""
-    if doubt:
-        flags.append(doubt)
+    if why:
+        flags.append(why)
         model = None
     else:
-        _flag_model(time, model_cited, model_measured, flags)
-        _flag_traffic(metrics, work, flags)
+        flag_model(time, model_cited, model_measured, flags)
+        flag_traffic(metrics, work, flags)
         near, reason = _near_peak(metrics, work, time, model_cited, model_measured, reading)
     reason = _marked(cited, reason, flags, near=near)
     roofs = (*cited, *measured)
@@ -85,7 +83,7 @@ def build_roofline(
         near_peak=near,
         near_peak_reason=reason,
         binding=_binding(cited, time, reading),
-        work_doubted=bool(doubt),
+        work_doubted=bool(why),
         flags=tuple(flags),
     )
 
@@ -229,73 +227,8 @@ def _near_peak(
     if time and model_cited is not None and model_cited / time >= NEAR_PEAK_CITED:
         return True, f"model at cited peaks is {model_cited / time:.2f} of the time"
     if reading.limiter == "dram" and reading.share and reading.share >= NEAR_PEAK_LIMITER:
-        moved = _dram_bytes(metrics)
+        moved = dram_bytes(metrics)
         least = work.bytes_min if work else None
         if moved is not None and least and moved <= TRAFFIC_SLACK * least:
             return True, f"DRAM is {reading.share:.2f} busy and moves only what it must"
     return False, ""
-
-
-def _dram_bytes(metrics: dict[str, float]) -> float | None:
-    read, write = metrics.get("dram_read_bytes"), metrics.get("dram_write_bytes")
-    return None if read is None or write is None else read + write
-
-
-def _doubt(
-    chip: Chip | None,
-    work: Work | None,
-    cited: list[Roof],
-    time: float | None,
-    metrics: dict[str, float],
-) -> str:
-    """Why the stated work cannot be that of this launch; empty when it can.
-
-    Arithmetic stays in no cache: it cannot beat a cited peak at the clock that ran. Bytes can
-    stay in L2, at most its size each way; what is beyond must cross to device memory.
-    """
-    if chip is None or work is None or not time:
-        return ""
-    by_kind = {roof.kind: roof for roof in cited}
-    compute = by_kind.get("compute")
-    if compute and compute.time_ns > IMPOSSIBLE * time:
-        return _doubtful(f"its arithmetic needs {human_ns(compute.time_ns)} at the cited peak")
-    l2 = chip.device_number("l2_size") or 0.0
-    floor = max(0.0, (work.bytes_in or 0.0) - l2) + max(0.0, (work.bytes_out or 0.0) - l2)
-    memory = by_kind.get("memory")
-    if memory and floor / memory.value * 1e9 > IMPOSSIBLE * time:
-        return _doubtful(f"its bytes beyond L2 need {human_ns(floor / memory.value * 1e9)}")
-    moved = _dram_bytes(metrics)
-    if moved is not None and floor > IMPOSSIBLE * moved + l2:
-        return _doubtful(f"{human_bytes(floor)} must cross to DRAM, {human_bytes(moved)} did")
-    return ""
-
-
-def _doubtful(why: str) -> str:
-    return (
-        f"the stated work cannot be that of this launch ({why}): the sidecar, the permitted "
-        f"precision or the chip is wrong; the answer rests on counters only"
-    )
-
-
-def _flag_model(
-    time: float | None, cited: float | None, measured: float | None, flags: list[str]
-) -> None:
-    for name, model in (("cited peaks", cited), ("measured ceilings", measured)):
-        if time and model is not None and model > time:
-            flags.append(
-                f"the model at {name} ({human_ns(model)}) lies above the measured time "
-                f"({human_ns(time)}): traffic stayed in a cache, or the ceiling was measured "
-                f"under other conditions; the time stands"
-            )
-
-
-def _flag_traffic(metrics: dict[str, float], work: Work | None, flags: list[str]) -> None:
-    moved = _dram_bytes(metrics)
-    least = work.bytes_min if work else None
-    if moved is None or not least:
-        return
-    if moved < 0.95 * least:
-        flags.append(
-            f"{human_bytes(moved)} of {human_bytes(least)} reached DRAM: "
-            f"the rest stayed in L2 (writes not yet evicted, or inputs already there)"
-        )

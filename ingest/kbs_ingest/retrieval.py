@@ -17,13 +17,13 @@ from kbs_engine.hints import Published
 from kbs_engine.partial_words import family_of, language_of
 from kbs_ingest.embedding import Embedder, ModelRef, find_model
 from kbs_ingest.store.reader import Store
-from kbs_ingest.store.searching import fuse
+from kbs_ingest.store.searching import UNLIKE, fuse
 from kbs_ingest.store.vectors import Filter, Hits, VectorStore
 from kbs_ingest.wiki.model import Case, Chunk
 
 DEPTH: Final = 80
-UNLIKE, ALIKE = 0.2, 0.7
-"""Cosines of short technical texts that have nothing, and everything, to do with each other."""
+ALIKE: Final = 0.7
+"""Cosine of short technical texts that have everything to do with each other."""
 
 
 class Retrieval:

@@ -67,8 +67,6 @@ def _tell(summary: IngestSummary, context: Context) -> None:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(summary.counts.items()))
         done = "indexed" if summary.changed else "nothing changed"
         click.echo(f"{done}: generation {summary.generation} in {summary.seconds:.1f} s; {counts}")
-        if summary.embedding_model == "none":
-            click.echo("no embedding model: search is by words (BM25) alone")
     for note in summary.notes:
         click.echo(note, err=True)
     for bad in summary.bad_lines:

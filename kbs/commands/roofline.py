@@ -13,7 +13,7 @@ from kbs.paths import PathType
 from kbs.plotting import plot_option, write_plot
 from kbs.subjects import FiniteRange, Selection, read_subjects, selection_of, selection_options
 from kbs_engine.chartdata import ChartLaunch
-from kbs_engine.errors import UsageError
+from kbs_engine.errors import RefusedError, UsageError
 from kbs_engine.roofline import build_roofline
 from kbs_engine.roofs import Roofline
 from kbs_engine.units import human_ns
@@ -99,6 +99,12 @@ def _static(
         )
     chip, work = context.store().chip(selection.chip), selection.override
     line = build_roofline({}, chip=chip, work=work, time_ns=time_ns, time_source="timer")
+    if line.work_doubted:
+        raise RefusedError(
+            next(flag for flag in line.flags if flag.startswith("nothing does")),
+            remedy="check --time-ns, which is in nanoseconds, then --flops, --bytes-in, "
+            "--bytes-out, --dtype, --permitted and --chip",
+        )
     drawn = ChartLaunch(launch=0, name="task", metrics={}, chip=chip, work=work, time_ns=time_ns)
     return drawn, line
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Final
 
 import click
 
@@ -12,6 +14,11 @@ from kbs.render.shapes import spec_shape
 from kbs.terminal import styled
 from kbs_engine.errors import UsageError
 from kbs_engine.facts import UNKNOWN_NOTE, Chip, Spec
+
+_SIZE: Final = re.compile(r"(?<![\d.])(\d+) ?GB\b", re.IGNORECASE)
+_VARIANT: Final = re.compile(r"(?<![\d.])(\d+) GB variant")
+_HINTS: Final = 8
+"""Ids that a hint names at most."""
 
 
 @click.command("specs", epilog='Example: kbs specs "NVIDIA H100 80GB HBM3" memory_bandwidth')
@@ -39,6 +46,7 @@ def command(context: Context, *, gpu: str | None, metric: str | None, everything
     rows = [row for row in chip.specs if everything or not _special(row)]
     if metric is not None:
         rows = _asked(rows, metric)
+        rows = rows if everything else _of_variant(rows, gpu)
     if context.json:
         shapes = [spec_shape(chip, row) for row in rows] or [_unknown_shape(chip, metric)]
         context.print_json({"gpu": chip.id, "name": chip.name, "specs": shapes})
@@ -63,10 +71,30 @@ def _asked(rows: list[Spec], metric: str) -> list[Spec]:
     return by_id or [row for row in rows if row.words.casefold() == wanted]
 
 
+def _of_variant(rows: list[Spec], gpu: str) -> list[Spec]:
+    """Without the rows of another memory size than the one in the GPU's name, where it has one."""
+    size = _SIZE.search(gpu)
+    if size is None:
+        return rows
+    variants = {id(row): _VARIANT.search(str(row.basis)) for row in rows}
+    named = any(match and match[1] == size[1] for match in variants.values())
+    return [
+        row for row in rows if not named or (match := variants[id(row)]) is None
+        or match[1] == size[1]
+    ]  # fmt: skip
+
+
 def _hint(chip: Chip, metric: str) -> None:
-    near = get_close_matches(metric.casefold(), {row.metric for row in chip.specs}, n=3)
+    """The ids that hold the words, or are spelled like them; else how to see all."""
+    ids = list(dict.fromkeys(row.metric for row in chip.specs))
+    words = metric.casefold().replace("_", " ").split()
+    told = {row.metric: f"{row.metric} {row.words}".casefold() for row in chip.specs}
+    near = [name for name in ids if all(word in told[name] for word in words)]
+    near = near or get_close_matches(metric.casefold(), ids, n=3)
     if near:
-        click.echo(f"did you mean {', '.join(near)}?", err=True)
+        click.echo(f"did you mean {', '.join(near[:_HINTS])}?", err=True)
+    else:
+        click.echo(f"no spec of that name; `kbs specs {chip.id}` lists all", err=True)
 
 
 def _list_chips(context: Context, chips: Sequence[Chip]) -> None:

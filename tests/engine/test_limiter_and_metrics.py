@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from kbs_engine.limiter import BUSY_PCT, UNITS, find_limiter
 from kbs_engine.message import fill, template_fields
-from kbs_engine.metrics import MetricMap, MetricRule, canonical, drop_no_durations, impossible
+from kbs_engine.metrics import (
+    SHARE_LIMIT_PCT,
+    MetricMap,
+    MetricRule,
+    canonical,
+    drop_no_durations,
+    impossible,
+)
 from kbs_engine.ports import Rows
 from kbs_engine.profiles import Profile
 from kbs_engine.rows import Call
@@ -45,7 +52,9 @@ def test_the_limiter_is_among_the_busiest(metrics):
         assert found.limiter == "unknown"
         return
     top = max(metrics.values())
-    if top < BUSY_PCT:
+    if top > SHARE_LIMIT_PCT:
+        assert (found.limiter, found.share) == ("unknown", None)
+    elif top < BUSY_PCT:
         arithmetic = {"tensor_pct", "fma_pct", "issue_active_pct"}
         sides = "dram_pct" in metrics and arithmetic & set(metrics)
         assert found.limiter == ("latency" if sides else "unknown")

@@ -13,7 +13,7 @@ from kbs_engine.errors import StoreError
 from kbs_ingest import small_bert
 from kbs_ingest.embedding import MAX_TOKENS, NONE, Embedder, find_model
 from kbs_ingest.store import ingest, open_store
-from kbs_ingest.store.searching import few_rows, fuse
+from kbs_ingest.store.searching import NO_WORD, few_rows, fuse
 from kbs_ingest.store.texts import embedding_text, has_meaning
 from kbs_ingest.wiki import load_wiki
 
@@ -103,6 +103,10 @@ def test_hybrid_search_and_reused_vectors(
             found.results
             == store.search("neighbouring threads should read adjacent memory").results
         )
+        assert found.note == ""
+        foreign = store.search("zzzzqqq xyxy")
+        assert foreign.note == (NO_WORD if foreign.results else "")
+        assert len(foreign.results) < len(store.search("zzzzqqq memory").results)
         near = store.similarity(["shared_bank_conflicts"], ["smem_padding", "coalesced_access"])
         assert 1 >= near["smem_padding"] > near["coalesced_access"] >= 0
     (wiki_root / "profiling/ncu.md").write_text(f"{GUIDE}\n## New\nOne new section.\n")

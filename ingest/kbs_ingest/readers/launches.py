@@ -81,7 +81,7 @@ def to_profile(
         metrics["opcode_total"] = sum(launch.opcodes.values())
     flags.extend(_drop_endless(metrics))
     flags.extend(drop_no_durations(metrics))
-    flags.extend(impossible(metric_map, metrics))
+    flags.extend(f"{doubt}; no answer rests on it" for doubt in impossible(metric_map, metrics))
     return Profile(
         name=printable(launch.name),
         launch=launch.number,

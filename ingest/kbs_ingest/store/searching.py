@@ -17,6 +17,9 @@ from kbs_ingest.wiki.model import Chunk
 __all__ = ["Filter", "Hit", "SearchResult", "Searcher", "fuse", "kind_names"]
 
 RRF_K = 60
+UNLIKE = 0.2
+"""Cosine of short technical texts that have nothing to do with each other."""
+NO_WORD = "no word of the question stands in these pages: they are the nearest by meaning alone"
 DEPTH = 100
 MAX_LIMIT = 1000
 MAX_ROWS = 3
@@ -90,7 +93,12 @@ class Searcher:
         if embedder is None:
             return self._result(words, wanted, limit, "bm25")
         near = self._vectors.nearest(embedder.encode_one(text), wanted, depth)
-        return self._result(fuse([words, near], 2 * depth), wanted, limit, "hybrid")
+        if not words:
+            near = [(id_, score) for id_, score in near if 1 + score >= UNLIKE]
+        found = self._result(fuse([words, near], 2 * depth), wanted, limit, "hybrid")
+        if words or not found.results:
+            return found
+        return msgspec.structs.replace(found, note=NO_WORD)
 
     def _model(self) -> Embedder | None:
         """The model that the index was built with, if it is here."""

@@ -81,7 +81,7 @@ def name_roots(paths: Sequence[Path]) -> tuple[WikiRoot, ...]:
     for path in paths:
         if not path.is_dir():
             raise WikiError(
-                "no such wiki folder", where=str(path), remedy="pass --wiki an existing folder"
+                "no such wiki folder", where=str(path), remedy="name an existing folder"
             )
         here = path.resolve()
         if not roots:
