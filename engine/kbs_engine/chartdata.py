@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from kbs_engine.facts import Chip
+from kbs_engine.metrics import usable
 from kbs_engine.peaks import compute_roof
 from kbs_engine.traffic import level_amount
 from kbs_engine.units import human_rate
@@ -237,10 +238,10 @@ def _draw(
 
 def _bytes_per_s(one: ChartLaunch, level: LevelName, time: float, notes: list[str]) -> float | None:
     """What the level moved per second, by the counter that its roof is of where there is one."""
-    metrics = one.metrics
+    metrics = usable(one.metrics)
     if level == "dram":
         moved = level_amount(metrics, level)
-        if moved is None and not metrics and one.work and one.work.bytes_min:
+        if moved is None and not one.metrics and one.work and one.work.bytes_min:
             moved = one.work.bytes_min
             notes.append(f"{one.name}: compulsory bytes stand for the traffic, nothing is measured")
         return None if moved is None else moved / time * 1e9
