@@ -27,6 +27,7 @@ from kbs_ingest.audit.vocabulary import (
     MEASURED_WORDS,
     MEMORY_KIND,
     NEUTRAL,
+    OF_MAKER,
     TELLING,
     joined,
 )
@@ -139,7 +140,16 @@ class Account:
         """Whether a word names hardware of which the page does not speak."""
         if not self.page.chips:
             return False
-        return low in FOREIGN or bool(FOREIGN_FORM.fullmatch(low) or MEMORY_KIND.fullmatch(low))
+        if low in FOREIGN or self._is_of_another_maker(low):
+            return True
+        return bool(FOREIGN_FORM.fullmatch(low) or MEMORY_KIND.fullmatch(low))
+
+    def _is_of_another_maker(self, low: str) -> bool:
+        """Whether a word is another maker's for what the page's chips have too: a CU is no SM."""
+        makers = [maker for maker in OF_MAKER if maker in self.page.words]
+        return len(makers) == 1 and any(
+            low in words for maker, words in OF_MAKER.items() if maker not in makers
+        )
 
     def _left(self, text: str, fact: Fact) -> Iterator[_Word]:
         """Words of a part that are neither explained nor neutral."""
@@ -152,12 +162,15 @@ class Account:
                 continue
             after, before = "".join(lows[at + 1 : at + 2]), lows[at - 1] if at else ""
             concept = concept_of(low, after, before)
+            if self._is_of_another_maker(low):
+                yield word
+                continue
             if concept and self._has(concept, low, fact):
                 continue
             if concept and low not in _LOOSE:
                 yield word
                 continue
-            if low.isdigit() and before in ENUMERATED:
+            if low.isdigit() and (before in ENUMERATED or self._is_unit_count(low, after)):
                 continue
             if low in NEUTRAL and low not in TELLING:
                 continue
@@ -177,6 +190,13 @@ class Account:
             == (fact.value, fact.unit, fact.basis.density)
             for other in self.page.facts or ()
             if other.used
+        )
+
+    def _is_unit_count(self, low: str, after: str) -> bool:
+        """Whether a number before ``SMs`` is the page's own count of them."""
+        return concept_of(after) == "unit" and any(
+            other.metric == "unit_count" and other.used and other.value == float(low)
+            for other in self.page.facts or ()
         )
 
     def _clocks(self, kind: str) -> frozenset[float]:
@@ -230,6 +250,7 @@ def own_words(fact: Fact) -> frozenset[str]:
     """The words of a row in the singular: name, metric, unit, basis, and that it is measured."""
     own = frozenset(map(singular, (*fact.topic.words, *tokens(f"{fact.unit} {fact.basis}"))))
     own |= {"die", "gcd"} if fact.basis.scope == "die" else frozenset()
+    own |= {"host"} if fact.metric.startswith("pcie_") else frozenset()
     return own | MEASURED_WORDS if fact.measured else own
 
 

@@ -9,7 +9,9 @@ import msgspec
 from kbs_ingest.audit.accounting import Account
 from kbs_ingest.audit.knowledge import Fact
 from kbs_ingest.audit.model import Citation
+from kbs_ingest.audit.parts import one_part, part_misfit, spoken_parts
 from kbs_ingest.audit.qualifiers import Qualifiers, clock_behind, qualifiers
+from kbs_ingest.audit.runfigures import of_a_run
 
 _SPARSE = re.compile(
     r"\b(?P<no>no|not|non|without|excluding|w/o)?[\s_-]*"
@@ -39,6 +41,12 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     die: bool
     accumulate: str
     direction: str
+    parts: frozenset[str] = frozenset()
+    """Words of the parts that it names one by one."""
+    one: str = ""
+    """The SM or CU that its label speaks of."""
+    run: str = ""
+    """Words that tell its number of a run."""
     others: Qualifiers = Qualifiers()
     account: Account | None = None
     """The words of the statement, where it has a value."""
@@ -59,7 +67,16 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
                 f"L{fact.line} is for {told[basis.direction]}, "
                 f"the statement says {told[self.direction]}"
             )
-        return self.others.misfit(fact) or (self.account.fault(fact) if self.account else "")
+        part = part_misfit(fact, self.parts, self.one) or self._of_run(fact)
+        return (
+            part or self.others.misfit(fact) or (self.account.fault(fact) if self.account else "")
+        )
+
+    def _of_run(self, fact: Fact) -> str:
+        """Why a row of specs carries no figure of a run; a measured row may."""
+        if not self.run or not fact.metric or fact.measured:
+            return ""
+        return f"the statement says {self.run!r}, L{fact.line} states what the hardware has"
 
     def unexplained(self, fact: Fact) -> tuple[str, ...]:
         """Plain words of the statement that the row does not explain."""
@@ -84,6 +101,9 @@ def claim_of(citation: Citation, account: Account | None = None) -> Claim:
         die=any(_DIE.search(text) for text in texts),
         accumulate=_DTYPE.get(dtype, dtype),
         direction=direction,
+        parts=spoken_parts(citation),
+        one=one_part(citation.said.near),
+        run=of_a_run(citation),
         others=clock_behind(
             qualifiers("".join(citation.labels[:1]), citation.behind, citation.after),
             citation.behind,

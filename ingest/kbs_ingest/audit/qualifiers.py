@@ -45,7 +45,7 @@ _FOR_MANY = re.compile(
 )
 _LABEL_PER = re.compile(
     r"\bper[\s-]+(?P<what>stack|link|lane|channel|port|pin|core|module|node|rack|server|socket|tray"
-    r"|watt|W|dollar|hour|direction|way|chip|GPU|card|board|device|slice|bank|partition)\b"
+    r"|watt|W|dollar|hour|direction|way|chip|GPU|card|board|device|slice|bank|partition|TPC|GPC|XCD|GCD)\b"
 )
 _LABEL_TIMES = re.compile(
     rf"(?P<twist>\b(?:twice|thrice|(?:half|double|triple|quadruple) (?:of|the|its|that|a|an|as)"

@@ -64,6 +64,8 @@ denied deny cannot
 throttled throttling capped undervolted overclocked underclocked oc locked free usable
 available allocatable reserved remaining unused left allocated occupied spare visible
 inclusive exclusive uncompressed compressed compression burst turbo
+disabled fused defective broken faulty missing active busy consumed drawn utilized utilised
+texture textures surface host guest cpu virtual emulation
 """
 _DENIALS = """
 myth false falsely wrong wrongly incorrect incorrectly untrue
@@ -75,6 +77,16 @@ DENIALS = frozenset(_DENIALS.split())
 """Words that deny a statement wherever they stand beside it."""
 TELLING = frozenset(_TELLING.split()) | DENIALS
 """Words that make another statement of a number unless the cited row says them too."""
+
+_OF_MAKER = {
+    "nvidia": "sm sms nvlink nvswitch tpc tpcs",
+    "amd": "cu cus wgp wgps xcd xcds gcd gcds lds vgpr vgprs sgpr sgprs mfma xgmi infinity"
+    " wavefront wavefronts",
+}
+OF_MAKER: dict[str, frozenset[str]] = {
+    maker: frozenset(words.split()) for maker, words in _OF_MAKER.items()
+}
+"""Words that one maker has for the parts of its own hardware."""
 
 _MEASURED_WORDS = (
     "measured measures measure measurement achieved achievable sustained effective observed actual"
