@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kbs.experience.recommending import Advice
     from kbs_ingest.experience.exchange import SyncReport
+    from kbs_ingest.experience.maskings import Masking
     from kbs_ingest.experience.merge import MergeReport
     from kbs_ingest.experience.query import Row
     from kbs_ingest.experience.stats import Stats
@@ -22,6 +23,7 @@ PLOT_WIDTH = 78
 LEAST_BARS = 3
 FEW_DIGITS = 100
 LONG_NAME = 48
+SHOWN_IDS = 5
 
 
 def row_shape(row: Row) -> dict[str, Any]:
@@ -107,6 +109,35 @@ def show_merge(console: Console, report: MergeReport) -> None:
     _faults(console, "quarantined", report.quarantined)
     _faults(console, "rejected", report.rejected)
     _faults(console, "in part unread", report.unread)
+    show_maskings(console, report.masks)
+
+
+def show_maskings(console: Console, masks: Sequence[Masking]) -> None:
+    """What masks of others take out here, and what their unmasks show again."""
+    if not masks:
+        return
+    out = {name for mask in masks for name in mask.takes_out}
+    shown = {name for mask in masks for name in mask.shows}
+    hiding = sum(mask.kind == "mask" for mask in masks)
+    console.print(
+        f"{_many(hiding, 'mask')} came in, taking out {_many(len(out), 'record')} of this log; "
+        f"{_many(len(masks) - hiding, 'unmask')}, showing {_many(len(shown), 'record')} again",
+        markup=False,
+    )
+    for mask in masks[:SHOWN_FAULTS]:
+        ids = mask.takes_out or mask.shows
+        does = "takes out" if mask.kind == "mask" else "shows again"
+        named = ", ".join(id_[:12] for id_ in ids[:SHOWN_IDS]) + (" …" * (len(ids) > SHOWN_IDS))
+        console.print(
+            f"  {mask.kind} {mask.id[:12]} of {_cut(mask.origin)} {does} {named or 'nothing here'}"
+            f"{f'; {mask.absent} more it names are not here' if mask.absent else ''}: "
+            f"{_cut(mask.reason) or 'no reason'}",
+            markup=False,
+        )
+    if len(masks) > SHOWN_FAULTS:
+        console.print(f"  … and {len(masks) - SHOWN_FAULTS} more with --json", markup=False)
+    if out:
+        console.print("  `kbs experience unmask ID` undoes a mask", markup=False)
 
 
 def _faults(console: Console, word: str, faults: Sequence[Any]) -> None:
@@ -127,6 +158,7 @@ def show_sync(console: Console, report: SyncReport) -> None:
     for name in report.conflicts:
         console.print(f"  {name} was edited on one side; both versions are kept", markup=False)
     _faults(console, "rejected", report.rejected)
+    show_maskings(console, report.masks)
 
 
 def show_stats(console: Console, stats: Stats, *, plot: bool) -> None:

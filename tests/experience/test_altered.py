@@ -49,7 +49,10 @@ ALTERED = [
     (json.dumps({**BARE, "afterns": 1.0}).encode(), "did you mean after_ns?"),
     (json.dumps({**BARE, "my_team_field": "keep me"}).encode(), "no field 'my_team_field'"),
     (RECORD.replace(b'"verdict"', b'"verdict":"harmful","verdict"'), "stands twice"),
-    (json.dumps({"kind": "mask", "targets": ["a"], "reason": "r", "why": "x"}).encode(), "'why'"),
+    (
+        json.dumps({"kind": "mask", "targets": ["a" * 64], "reason": "r", "why": "x"}).encode(),
+        "'why'",
+    ),
 ]
 
 

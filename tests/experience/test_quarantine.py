@@ -68,7 +68,7 @@ def test_an_honest_record_near_the_floor_is_believed():
         (outcome(arch="gfx942", chip="mi300x", device="cuda"), "no architecture of cuda"),
         (outcome(flops=-1.0), "no amount of work"),
         (over_v0(10_000), "its times say 1e+04 times"),
-        (over_v0(1001, kernel="gemm", dims={"M": "big"}), "no floor, work or library baseline"),
+        (over_v0(1001, kernel="gemm", dims={"m": "big"}), "no floor, work or library baseline"),
     ],
 )
 def test_what_cannot_be_true_is_doubted_with_its_reason(found, told):
@@ -181,3 +181,47 @@ def test_bounds_of_a_real_chip_come_from_its_page(chip):
 def test_a_consistent_record_above_every_floor_is_never_doubted(factor, after_ns):
     found = doubt(over_v0(factor, after_ns=after_ns + 1), CHIP)
     assert found is None or found == "called effective at a gain of 0"
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"chip": "nosuch", "arch": ""}, "knows no chip 'nosuch'"),
+        ({"chip": "", "arch": ""}, "knows no chip ''"),
+        ({"chip": "nosuch", "arch": "", "verified": False}, "knows no chip"),
+        ({"chip": "nosuch", "arch": "sm_xyz"}, "'sm_xyz' is no architecture"),
+        ({"chip": "nosuch", "arch": "sm_999"}, ""),
+        ({"chip": "nosuch", "arch": "gfx90a"}, ""),
+        ({"chip": "H100", "arch": ""}, ""),  # a GPU that there is, of several forms
+        ({"chip": "H100 SXM", "arch": ""}, ""),
+        ({"chip": "", "arch": "", "verified": False}, ""),  # as an older log may be
+        ({"chip": "nosuch", "arch": "", "device": "host"}, ""),
+        ({"dims": {"M": "4096"}}, "'M' is no size: '4096'"),
+        ({"dims": {"N": "x"}}, "'N' is no size: 'x'"),
+        ({"dims": {"axis": "-1"}}, "'axis' is a number in quotes"),
+        ({"dims": {"axis": -1, "layout": "nt", "causal": True}}, ""),
+    ],
+)
+def test_a_gpu_that_no_page_names_and_sizes_that_are_none(wiki, changes, told):
+    lore = Lore.of_wiki(wiki)
+    why = lore.doubt(lore.resolve(outcome(before_ns=None, after_ns=None, **changes)), {})
+    assert (why is None) == (not told), why
+    assert told in (why or "")
+
+
+def test_a_log_without_a_wiki_doubts_no_chip():
+    assert Lore().doubt(outcome(chip="nosuch", arch=""), {}) is None
+
+
+def test_a_bare_record_of_no_gpu_is_kept_and_counts_for_nothing(kbs_here, tmp_path):
+    path, home = tmp_path / "bare.jsonl", tmp_path / "home"
+    line = (
+        '{"method":"split_k","verdict":"effective","kernel":"softmax","language":"triton",'
+        '"chip":"%s","correct":true,"integrity":true,"before_ns":100000.0,"after_ns":60000.0,'
+        '"date":"2026-06-01"}\n'
+    )
+    path.write_text(line % "nosuch" + line % "H100", encoding="utf-8")
+    report = kbs_here("--json", "experience", "merge", path, at=home).json
+    assert (report["added"], [bad["line"] for bad in report["quarantined"]]) == (2, [1])
+    rows = kbs_here("--json", "experience", "list", "--all", at=home).json["outcomes"]
+    assert sorted(row["state"] for row in rows) == ["counts", "quarantined"]

@@ -14,7 +14,7 @@ from kbs_ingest.store import ingest, open_store
 def test_outcomes_are_read_and_bad_lines_told(empty_home: Path, wiki_root: Path) -> None:
     write_outcomes(
         empty_home, "a", outcome(), "{not json", outcome(correct=False), outcome(verdict="good"),
-        {"kind": "mask", "targets": ["x"], "reason": "a test"}, outcome(gain=0.1), "[1]",
+        {"kind": "mask", "targets": ["0" * 64], "reason": "a test"}, outcome(gain=0.1), "[1]",
     )  # fmt: skip
     write_outcomes(empty_home, "b", outcome(origin="another team"))
     summary = ingest(empty_home, [wiki_root], embedding_model="none")

@@ -28,6 +28,7 @@ _NAMES: Final = (
     "chip", "arch", "dominant_stall", "dims_class", "baseline", "run", "source_hash", "device",
     "driver", "machine", "date",
 )  # fmt: skip
+_NUMERAL: Final = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?")
 _WORK: Final = ("flops", "bytes_in", "bytes_out")
 
 
@@ -78,9 +79,17 @@ def _day(text: str) -> str | None:
 
 
 def _sizes(outcome: Outcome) -> str | None:
-    """Sizes are written in capitals (``M``); other dims may be an axis or a factor below 0."""
+    """Sizes are written in capitals (``M``); other dims may be an axis or a factor below 0.
+
+    A word may stand for an option; a number in quotes is none, and finds no record of its task.
+    """
     for name, value in outcome.dims.items():
-        if name.isupper() and isinstance(value, (int, float)) and value < 0:
+        size = name.isupper()
+        if isinstance(value, str):
+            if size or _NUMERAL.fullmatch(value.strip()):
+                told = "is no size" if size else "is a number in quotes"
+                return f"{_shown(name)} {told}: {_shown(value)}"
+        elif size and value < 0:
             return f"{_shown(name)} is no size: {value:g}"
     for name in _WORK:
         value = getattr(outcome, name)

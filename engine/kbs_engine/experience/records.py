@@ -43,6 +43,7 @@ class Mask(_Base, frozen=True, kw_only=True):
         if not self.targets or not self.reason.strip():
             msg = "a mask names at least one record and a reason"
             raise ValueError(msg)
+        _refuse_no_id(self.targets)
 
 
 class Unmask(_Base, frozen=True, kw_only=True):
@@ -56,6 +57,18 @@ class Unmask(_Base, frozen=True, kw_only=True):
         if not self.masks:
             msg = "an unmask names at least one mask"
             raise ValueError(msg)
+        _refuse_no_id(self.masks)
+
+
+_ID: Final = re.compile(r"[0-9a-f]{64}")
+
+
+def _refuse_no_id(names: tuple[str, ...]) -> None:
+    """What no record can be called would never hide or show one."""
+    wrong = next((name for name in names if not _ID.fullmatch(name)), None)
+    if wrong is not None:
+        msg = f"{wrong[:80]!r} is no id of a record (64 digits of base 16, in lower case)"
+        raise ValueError(msg)
 
 
 class Replication(_Base, frozen=True, kw_only=True):

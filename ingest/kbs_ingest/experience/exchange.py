@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -18,6 +18,9 @@ import msgspec
 from kbs_engine.durable import write_whole
 from kbs_engine.errors import InputError, StoreError
 from kbs_ingest.experience.lines import BadLine
+from kbs_ingest.experience.lore import Lore
+from kbs_ingest.experience.maskings import Masking, maskings
+from kbs_ingest.experience.merge import held_by
 from kbs_ingest.experience.places import (
     SUFFIX,
     experience_folder,
@@ -25,6 +28,8 @@ from kbs_ingest.experience.places import (
     is_name,
     list_segments,
 )
+from kbs_ingest.experience.survey import marks_of
+from kbs_ingest.experience.view import Mark
 
 MAX_SEGMENT_BYTES: Final = 1 << 30
 
@@ -39,6 +44,8 @@ class SyncReport(msgspec.Struct, frozen=True, kw_only=True):
     conflicts: tuple[str, ...] = ()
     """Segments that differ in more than their end; both versions are kept."""
     rejected: tuple[BadLine, ...] = ()
+    masks: tuple[Masking, ...] = ()
+    """Masks and unmasks that came in, each with the records that it takes out or shows again."""
 
 
 class Remote(Protocol):
@@ -74,6 +81,7 @@ def sync(home: Path, target: str) -> SyncReport:
     folder = experience_folder(home)
     theirs = remote.sizes()
     ours = {name: path.stat().st_size for name, path in list_segments(folder).items()}
+    before = marks_of(folder, Lore())
     done = _Exchange(folder, remote)
     for name in sorted(ours.keys() | theirs.keys()):
         if not _is_segment(name):
@@ -91,7 +99,17 @@ def sync(home: Path, target: str) -> SyncReport:
         unchanged=done.unchanged,
         conflicts=tuple(done.conflicts),
         rejected=tuple(done.rejected),
+        masks=_brought(home, before) if done.received else (),
     )
+
+
+def _brought(home: Path, before: Mapping[str, Mark]) -> tuple[Masking, ...]:
+    """What the masks that came in do; the ids of the log are read only where there are some."""
+    after = marks_of(experience_folder(home), Lore())
+    if not after.keys() - before.keys():
+        return ()
+    held = held_by(home)
+    return maskings(before, after, lambda id_: bytes.fromhex(id_) in held)
 
 
 def _is_segment(name: str) -> bool:

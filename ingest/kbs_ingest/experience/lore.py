@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from kbs_ingest.wiki.model import Wiki
 
 Task = tuple[str, str, str, str]
+_ARCH: Final = re.compile(r"sm_\d{2,3}[af]?|gfx\d[0-9a-f]+", re.IGNORECASE)
 
 
 class Lore:
@@ -26,8 +28,13 @@ class Lore:
         self,
         chips: Iterable[Chip] = (),
         methods: Iterable[Method] = (),
+        shared: Iterable[str] = (),
     ) -> None:
-        """Keep them by normalised name; a name that several chips share names none."""
+        """Keep them by normalised name; a name that several chips share names none.
+
+        ``shared``: names that the wiki gives to several chips, as ``H100``.
+        """
+        self._shared = frozenset(map(normalise, shared))
         self._chips: dict[str, Chip | None] = {}
         for chip in chips:
             for name in {normalise(text) for text in (chip.id, chip.name, *chip.aliases)}:
@@ -47,7 +54,9 @@ class Lore:
     @classmethod
     def of_wiki(cls, wiki: Wiki) -> Lore:
         """From parsed pages."""
-        return cls([page.chip for page in wiki.chips.values()], list(wiki.methods.values()))
+        pages = list(wiki.chips.values())
+        shared = [name for page in pages for name in page.ambiguous]
+        return cls([page.chip for page in pages], list(wiki.methods.values()), shared)
 
     def chip(self, name: str) -> Chip | None:
         """The chip of this name, or None."""
@@ -92,7 +101,25 @@ class Lore:
     def doubt(self, outcome: Outcome, libraries: Mapping[Task, float]) -> str | None:
         """Why the (resolved) outcome is not believed, or None."""
         library = libraries.get(task_of(outcome)) if libraries and outcome.after_ns else None
-        return doubt(outcome, self.physics(outcome.chip), library)
+        return doubt(outcome, self.physics(outcome.chip), library) or self._nowhere(outcome)
+
+    def _nowhere(self, outcome: Outcome) -> str | None:
+        """A chip that no page names, with no architecture that would place it, or None.
+
+        An older log has no field for one: of a chip that it leaves empty nothing is claimed.
+        """
+        if not self._chips or outcome.device == "host" or self._is_name(outcome.chip):
+            return None
+        if outcome.arch:
+            known = _ARCH.fullmatch(outcome.arch.strip())
+            return None if known else f"{outcome.arch[:40]!r} is no architecture of a GPU"
+        if not outcome.chip and not outcome.verified:
+            return None
+        return f"the wiki knows no chip {outcome.chip[:40]!r}, and the record names no arch"
+
+    def _is_name(self, name: str) -> bool:
+        """Whether any page calls a chip so, alone or among others."""
+        return self._named(name) is not None or normalise(name) in self._chips.keys() | self._shared
 
 
 def task_of(outcome: Outcome) -> Task:

@@ -20,6 +20,7 @@ from kbs_ingest.experience.lines import (
     read_record,
 )
 from kbs_ingest.experience.lore import Lore
+from kbs_ingest.experience.maskings import Masking, maskings
 from kbs_ingest.experience.parsing import Parsed, Source, parse_source
 from kbs_ingest.experience.places import (
     UNNAMED,
@@ -28,6 +29,7 @@ from kbs_ingest.experience.places import (
     list_segments,
     origin_of,
 )
+from kbs_ingest.experience.survey import marks_of
 from kbs_ingest.experience.telling import taken_out
 from kbs_ingest.experience.writer import SegmentWriter
 
@@ -52,6 +54,8 @@ class MergeReport(msgspec.Struct, frozen=True, kw_only=True):
     """Lines that are no records and were left out."""
     unread: tuple[BadLine, ...] = ()
     """Records of a later kbs: whole in the log, but with fields that this one does not read."""
+    masks: tuple[Masking, ...] = ()
+    """Masks and unmasks that came in, each with the records that it takes out or shows again."""
 
     @property
     def understood_nothing(self) -> bool:
@@ -90,7 +94,9 @@ def merge(
             sink.add(parsed)
             every.append(parsed)
     told = [bad for parsed in every for bad in parsed.doubted]
-    told += taken_out(home, lore, every, sink.fresh)
+    marks = marks_of(experience_folder(home), lore)
+    told += taken_out(home, lore, every, sink.fresh, marks)
+    older = {id_: mark for id_, mark in marks.items() if bytes.fromhex(id_) not in sink.fresh}
     if progress:
         progress("merging", len(files), len(files))
     return MergeReport(
@@ -99,6 +105,7 @@ def merge(
         quarantined=tuple(sorted(told, key=lambda bad: (bad.file, bad.line))),
         rejected=tuple(bad for parsed in every for bad in parsed.rejected),
         unread=tuple(bad for parsed in every for bad in parsed.unread),
+        masks=maskings(older, marks, sink.holds),
     )
 
 
@@ -159,7 +166,7 @@ class _Sink:
         self.added = self.duplicates = 0
         self.fresh: set[bytes] = set()
         """Ids that the home lacked."""
-        self._held = _held(home)
+        self._held = held_by(home)
         self._writers: dict[str, SegmentWriter] = {}
         self._waiting: dict[str, list[bytes]] = {}
         self._bytes = 0
@@ -194,6 +201,10 @@ class _Sink:
             if self._bytes > BATCH_BYTES:
                 self._flush()
 
+    def holds(self, id_: str) -> bool:
+        """Whether the log holds this record, what was here and what came in."""
+        return bytes.fromhex(id_) in self._held
+
     def _flush(self) -> None:
         for origin, lines in self._waiting.items():
             folder = origin if is_name(origin) else UNNAMED
@@ -205,7 +216,7 @@ class _Sink:
         self._bytes = 0
 
 
-def _held(home: Path) -> dict[bytes, str]:
+def held_by(home: Path) -> dict[bytes, str]:
     """Ids that the home holds, with the smallest origin of each."""
     found: dict[bytes, str] = {}
     names: dict[bytes, str] = {}

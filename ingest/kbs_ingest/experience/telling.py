@@ -19,8 +19,8 @@ from kbs_engine.outcomes import Outcome
 from kbs_ingest.experience.lines import BadLine
 from kbs_ingest.experience.lore import Lore, Task, task_of
 from kbs_ingest.experience.places import experience_folder
-from kbs_ingest.experience.survey import believed, marks_of, within
-from kbs_ingest.experience.view import hidden_by
+from kbs_ingest.experience.survey import believed, within
+from kbs_ingest.experience.view import Mark, hidden_by
 
 if TYPE_CHECKING:
     from kbs_ingest.experience.parsing import Parsed
@@ -82,7 +82,11 @@ class Held(NamedTuple):
 
 
 def taken_out(
-    home: Path, lore: Lore, every: Sequence[Parsed], fresh: Collection[bytes]
+    home: Path,
+    lore: Lore,
+    every: Sequence[Parsed],
+    fresh: Collection[bytes],
+    marks: Mapping[str, Mark],
 ) -> Iterator[BadLine]:
     """Records of the sources, and records that counted until now, that baselines take out.
 
@@ -91,9 +95,9 @@ def taken_out(
         lore: names and bounds from the wiki.
         every: what was read of the sources.
         fresh: ids, as bytes, of the records that this merge added.
+        marks: masks, unmasks and replications of the log as it now is.
     """
     folder = experience_folder(home)
-    marks = marks_of(folder, lore)
     older = {id_: mark for id_, mark in marks.items() if bytes.fromhex(id_) not in fresh}
     dims = {task[3] for parsed in every for task in parsed.claims.tasks}
     held = list(_held(folder, lore, every, None if len(older) < len(marks) else dims))

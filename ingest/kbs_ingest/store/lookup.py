@@ -62,6 +62,16 @@ def _refusal(
     )
 
 
+def shared_names(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Names that stand for several chips, as ``H100`` does."""
+    return [
+        name
+        for (name,) in connection.execute(
+            "SELECT DISTINCT name FROM aliases WHERE ambiguous ORDER BY ALL"
+        ).fetchall()
+    ]
+
+
 def _chip_names(connection: duckdb.DuckDBPyConnection) -> list[ChipName]:
     rows = connection.execute(
         "SELECT c.id, c.architecture, c.arch, list(a.name ORDER BY a.name) FROM chips c "

@@ -185,7 +185,7 @@ class Store:
 
     def lore(self) -> Lore:
         """Chips and methods of the wiki under all their names, as records are read with."""
-        return Lore(self.chips(), self.methods())
+        return Lore(self.chips(), self.methods(), lookup.shared_names(self.connection))
 
     def bad_lines(self) -> Sequence[BadLine]:
         """Lines of indexed segments that are no outcomes."""
