@@ -30,6 +30,7 @@ from kbs_ingest.audit.vocabulary import (
     OF_MAKER,
     TELLING,
     joined,
+    without_generation,
 )
 from kbs_ingest.audit.words import DTYPES, concept_of, singular, tokens, without_genitive
 
@@ -52,6 +53,7 @@ _SAFE = re.compile(
 _MANY = re.compile(
     r"(?<![\w.])(?!1\s?[x×])(?P<many>\d+\s?[x×*]|(?:two|three|four|eight|sixteen)\s)\s?(?=[A-Z])",
 )
+_LANES = re.compile(r"x\d{1,2}")
 _EACH = re.compile(r"\b(?:each|every|per|whose)\b", re.IGNORECASE)
 _LOOSE = frozenset(
     {"memory", "size", "capacity", "unit", "units", "type", "generation", "capability"}
@@ -94,6 +96,8 @@ class Account:
         beside = (*self._earlier(), said.remark, said.aside, said.head)
         for part in (said.near, said.behind, *beside):
             for word in self._left(part, fact):
+                if _is_unsaid_width(word, fact):
+                    continue
                 if self._refuses(word, near=part not in beside):
                     return f"the statement says {word.text!r}, which L{fact.line} does not explain"
         return ""
@@ -154,14 +158,21 @@ class Account:
     def _left(self, text: str, fact: Fact) -> Iterator[_Word]:
         """Words of a part that are neither explained nor neutral."""
         words = self._words(self._stripped(text, fact))
+        rate = self.value.kind == "ops_per_s"
         own = own_words(fact)
         lows = [word.low for word in words]
         for at, word in enumerate(words):
             low = word.low
-            if low in self.page.words or singular(low) in own or low in own | fact.topic.words:
+            if (
+                low in self.page.words | self.page.dies
+                or singular(low) in own
+                or low in own | fact.topic.words
+            ):
                 continue
             after, before = "".join(lows[at + 1 : at + 2]), lows[at - 1] if at else ""
             concept = concept_of(low, after, before)
+            if rate and concept == "lane" and "cuda" in (low, before):
+                concept = "vector"
             if self._is_of_another_maker(low):
                 yield word
                 continue
@@ -214,6 +225,7 @@ class Account:
         text = _QUANTITY.sub(
             lambda found: " " if self._states(found["quantity"], fact) else found[0], text
         )
+        text = without_generation(text, "\n".join(self.page.lines))
         text = without_genitive(joined(_DATE.sub(" ", text)))
         return _SAFE.sub(" ", text)
 
@@ -244,6 +256,15 @@ class Account:
             _Word(word[0], not (before := text[: word.start()].rstrip()) or before[-1] in _OPENS)
             for word in (found[at] for at in kept)
         ]
+
+
+def _is_unsaid_width(word: _Word, fact: Fact) -> bool:
+    """``x16`` of a bus whose row tells no number of lanes: told, and not refused."""
+    return bool(
+        fact.metric.startswith("pcie_")
+        and _LANES.fullmatch(word.low)
+        and not any(_LANES.fullmatch(own) for own in tokens(f"{fact.words} {fact.basis}"))
+    )
 
 
 def own_words(fact: Fact) -> frozenset[str]:

@@ -67,7 +67,8 @@ class Judge:
         lines = lines_of(page, citation.anchor)
         if citation.value is None:
             return self._reference(citation, page, lines)
-        readings = read_labels(self.names, citation.labels)
+        rate = citation.value.kind == "ops_per_s"
+        readings = read_labels(self.names, citation.labels, rate=rate)
         if named := conflict(self.names, citation, readings, page):
             return Verdict(verdict="wrong_chip", detail=named)
         if lines is None and (citation.anchor == Anchor() or is_malformed(citation.anchor)):
@@ -244,8 +245,9 @@ class Judge:
                     line=fact.line,
                 )
         best = stated[0] if stated else closest_topic(everywhere)
+        elsewhere = "" if stated else "the cited line states nothing of this metric; "
         return Verdict(
             verdict="wrong_value",
-            detail=f"L{best.line} states {best.shown}{unit_note(value, best)}",
+            detail=f"{elsewhere}L{best.line} states {best.shown}{unit_note(value, best)}",
             line=best.line,
         )

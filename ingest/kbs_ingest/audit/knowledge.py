@@ -13,6 +13,7 @@ from kbs_engine.facts import Basis, Spec
 from kbs_ingest.audit.chipnames import ChipNames
 from kbs_ingest.audit.pagewords import page_words
 from kbs_ingest.audit.tables import Disagreement, PageTables, read_tables
+from kbs_ingest.audit.vocabulary import dies_of
 from kbs_ingest.audit.words import Topic, tokens, topic
 from kbs_ingest.wiki.faults import Faults
 from kbs_ingest.wiki.hardware import HardwareFront, MeasuredFront, SpecPage
@@ -63,6 +64,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Chips of which the page speaks; empty when it speaks of none in particular."""
     words: frozenset[str] = frozenset()
     """Words by which its chips are called beside their names: maker, architecture, memory."""
+    dies: frozenset[str] = frozenset()
+    """The silicon that its part is made of, which other parts may be made of too."""
     facts: tuple[Fact, ...] | None = None
     """None for a page that is no table of specs."""
 
@@ -155,6 +158,7 @@ def knowledge_of(
             sections=sections,
             chips=chips,
             words=frozenset().union(*(called.get(chip, ()) for chip in chips)),
+            dies=dies_of(lines) if spec_page else frozenset(),
             facts=_facts(spec_page, tables.get(file.path)) if spec_page else None,
         )
         relative.setdefault(file.relative, []).insert(0, file.path)

@@ -13,8 +13,8 @@ from kbs_ingest.audit.chipnames import ChipNames
 from kbs_ingest.audit.claims import without_accumulator
 from kbs_ingest.audit.knowledge import Page
 from kbs_ingest.audit.model import Citation
-from kbs_ingest.audit.vocabulary import joined
-from kbs_ingest.audit.words import Topic, tokens, topic
+from kbs_ingest.audit.vocabulary import joined, without_generation
+from kbs_ingest.audit.words import Topic, of_rate, tokens, topic
 
 _VERSION = re.compile(r"v\d{1,3}")
 
@@ -30,6 +30,10 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     def of_heading(self) -> Reading:
         """A heading counts versions too: ``v12`` in it is no part."""
         return replace(self, strange="") if _VERSION.fullmatch(self.strange) else self
+
+    def but(self, dies: frozenset[str]) -> Reading:
+        """Beside the name of the part, that of its die names no other part."""
+        return replace(self, strange="") if self.strange.casefold() in dies else self
 
     def foreign(self, page: Page) -> str:
         """A maker, family or architecture that is none of the page's, or nothing."""
@@ -49,11 +53,15 @@ def _names_another(named: Reading, page: Page, *, loose: bool) -> str:
     return f"{word!r}, the page speaks of {speaks}" if word else ""
 
 
-def read_labels(names: ChipNames, labels: Sequence[str]) -> list[Reading]:
-    """The label read from near to wide; a chip named wide holds for the near words too."""
+def read_labels(names: ChipNames, labels: Sequence[str], *, rate: bool = False) -> list[Reading]:
+    """The label read from near to wide; a chip named wide holds for the near words too.
+
+    ``rate``: its value is one of operations per second.
+    """
     found = []
     for label in labels:
-        words = tokens(joined(without_accumulator(label)))
+        words = tokens(joined(without_generation(without_accumulator(label))))
+        words = of_rate(words) if rate else words
         chips, rest, strange = names.find(words)
         found.append(Reading(chips=chips, topic=topic(rest), strange=strange, words=tuple(rest)))
         if "pcie" in words and "pcie" not in rest:
@@ -69,6 +77,8 @@ def conflict(names: ChipNames, citation: Citation, readings: Sequence[Reading], 
     if not page.chips:
         return ""
     said = citation.said
+    own = any(of.chips & page.chips for of in readings)
+    readings = [of.but(page.dies) if own else of for of in readings]
     beside = read_labels(names, [text for text in (said.head, said.remark) if text])
     above = [of.of_heading() for of in read_labels(names, citation.headings)]
     for listed, where in ((readings, "label"), (beside, "statement"), (above, "heading")):

@@ -17,6 +17,14 @@ _LAST_VALUE = re.compile(rf"(?<![\w.,])({NUMBER})\s*({UNIT})(?!\w)(?:(?<=/s)|(?<
 _COUNTED = re.compile(rf"(?<![\w.,])(?P<number>{NUMBER})\s+(?P<what>{COUNTED})\s*$")
 _CLAUSE = re.compile(r"[.;•!?]\s|,\s|\s[-–—]\s|:\s|[(\[]")
 _BULLET = re.compile(r"^\s*(?:[-*+•>]|\d+[.)]|#+|//+|#)\s+")
+_SHARE = re.compile(
+    r"^.*\b(?:we|it|they|this|that|which|kernels?|runs?|version|v\d+)\b(?:[^.;:|]|\.\d)*?"
+    r"\b(?:(?:is|are|was|were|runs?|ran|sits?|stands?) at|reach(?:es|ed)?|achieves?d?|sustains?"
+    r"|sustained|gets?(?: to)?|got(?: to)?|hits?)\s+(?:only\s+|just\s+|about\s+|around\s+)?"
+    r"\d[\d.]*\s*(?:%|percent)?\s+of\s+(?=[A-Za-z])",
+    re.IGNORECASE,
+)
+"""``we are at 0.97 of``: what a kernel reached, of the value that follows."""
 _STRUCK = re.compile(r"~~[^~]*~~")
 _FIGURE = re.compile(rf"(?<![\w.,])(?:{NUMBER})\s*(?:{UNIT}(?!\w)|%)|^[\d\s.,#]*$")
 """A cell that holds a figure of its own, or only counts rows, is no part of a label."""
@@ -39,6 +47,7 @@ def statement(piece: Piece, segment: str, at: int) -> Statement:
     if piece.row is not None and "|" in segment:
         return _in_table(piece, segment, at)
     label, value = split_value(segment)
+    label = _SHARE.sub("", label)
     if piece.row is not None and value is not None:
         labels = (*_labels(label), *_context(piece, _column(piece, at), label))
         return Statement(labels=labels, value=value, spoken=_spoken(label))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _NEUTRAL = """
 a an the this that these its their our your his it there which who whose what where here
@@ -125,6 +126,35 @@ _ENUMERATED = (
 )
 ENUMERATED = frozenset(_ENUMERATED.split())
 """A number behind one of these counts paragraphs, not hardware."""
+
+
+_GENERATION = re.compile(
+    r"\b(?P<ordinal>first|second|third|fourth|fifth|sixth|\dst|\dnd|\drd|\dth)[\s-]+gen(?:eration)?"
+    r"\b(?:\s+(?P<of>[A-Za-z]+))?",
+    re.IGNORECASE,
+)
+_ORDINALS = {"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth"}
+
+
+def without_generation(text: str, page: str | None = None) -> str:
+    """The text without ``fourth-generation`` before a name; with ``page`` only where it says so."""
+
+    def rest(found: re.Match[str]) -> str:
+        of = found["of"] or ""
+        ordinal = _ORDINALS.get(found["ordinal"].casefold(), found["ordinal"].casefold())
+        said = page is None or f"{ordinal}-generation {of}".casefold() in page.casefold()
+        return of if said else found[0]
+
+    return _GENERATION.sub(rest, text)
+
+
+_DIE = re.compile(r"\b(?:the (?P<die>[A-Z]{2}\d{3}) die|the die is (?P<named>[A-Z]{2}\d{3}))\b")
+
+
+def dies_of(lines: Iterable[str]) -> frozenset[str]:
+    """The die that the prose of a page says its part is made of: tables speak of others too."""
+    found = (hit for line in lines if "|" not in line for hit in _DIE.finditer(line))
+    return frozenset((hit["die"] or hit["named"]).casefold() for hit in found)
 
 
 def joined(text: str) -> str:

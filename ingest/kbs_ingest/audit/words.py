@@ -56,6 +56,7 @@ _ALIKE: dict[str, str] = {
     **{word: concept for concept, words in _CONCEPTS.items() for word in words.split()},
 }
 """Word to concept; words that are not listed tell no metric from another."""
+_PIPES = (("cuda", "core"), ("cuda", "cores"), ("stream", "processors"))
 DTYPES = frozenset(
     {"fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4", "int32"}
 )
@@ -103,6 +104,17 @@ def singular(word: str) -> str:
 def concept_of(word: str, after: str = "", before: str = "") -> str:
     """The concept of a word, alone or with the word beside it, or nothing."""
     return _PAIRS.get((word, after)) or _PAIRS.get((before, word)) or _ALIKE.get(word, "")
+
+
+def of_rate(words: Iterable[str]) -> list[str]:
+    """Words of a label beside a rate, where ``CUDA cores`` are no lanes but the vector pipe."""
+    kept: list[str] = []
+    for word in words:
+        if kept and (kept[-1], word) in _PIPES:
+            kept[-1] = "vector"
+        else:
+            kept.append(word)
+    return kept
 
 
 def topic(words: Iterable[str]) -> Topic:
