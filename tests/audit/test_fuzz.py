@@ -76,6 +76,12 @@ def test_long_lines_do_not_take_long(judge):
         "peak_" * 20000,
         "max bw " * 20000,
         "RTX 4090 D " * 20000,
+        "we at " * 600,
+        "HBM_" * 1000,
+        "H100_A_" * 500,
+        "each SM shared memory " * 180,
+        "used by the kernel " * 200,
+        "peak DRAM " * 400,
         '"a": 1' * 20000,
     ):
         looked_at(f"{line} <- gpu-wiki/hardware/nvidia/h100_sxm.md:L34\n", ".md", judge)

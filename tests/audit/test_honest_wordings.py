@@ -43,7 +43,7 @@ def test_an_honest_wording_passes(ask, metric, text):
     ("memory_bandwidth", "80 % of memory bandwidth: 3.35 TB/s"),
     ("memory_bandwidth", "It is 0.97 of memory bandwidth: 3.35 TB/s"),
     ("pcie_bandwidth", "PCIe Gen4 bandwidth: 128 GB/s"),
-    ("shared_per_unit", "shared memory / L1 per SM: 228 KB"),  # the page states 256 of both
+    ("shared_per_unit", "shared memory / L1 per SM: 228 KB"),  # both have 256 KiB
 ])  # fmt: skip
 def test_its_wrong_twin_does_not(ask, metric, text):
     assert ask(metric, text).verdict != "ok"

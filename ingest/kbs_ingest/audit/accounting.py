@@ -225,7 +225,7 @@ class Account:
         text = _QUANTITY.sub(
             lambda found: " " if self._states(found["quantity"], fact) else found[0], text
         )
-        text = without_generation(text, "\n".join(self.page.lines))
+        text = without_generation(text, self.page.lines)
         text = without_genitive(joined(_DATE.sub(" ", text)))
         return _SAFE.sub(" ", text)
 

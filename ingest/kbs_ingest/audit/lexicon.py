@@ -24,12 +24,12 @@ COUNT_IS = re.compile(
 WORDS: dict[str, re.Pattern[str]] = {
     "bytes_per_s": re.compile(
         r"bandwidth|\bHBM|\bGDDR|\bDRAM\b|\bVRAM\b|NVLink|PCIe|Infinity Fabric|\bpeak\b|theoretical"
-        r"|datasheet|\bspec\b",
+        r"|datasheet|\bspec\b|\bspeed[\s-]of[\s-]light\b",
         re.IGNORECASE,
     ),
     "ops_per_s": re.compile(
         r"\bpeak\b|dense|sparse|tensor|theoretical|datasheet|\bspec\b|\bFP\d+|\bBF16|\bTF32|\bINT\d"
-        r"|matrix|vector",
+        r"|matrix|vector|\bspeed[\s-]of[\s-]light\b",
         re.IGNORECASE,
     ),
     "bytes": re.compile(
@@ -43,7 +43,7 @@ WORDS: dict[str, re.Pattern[str]] = {
 """Words of which a number with such a unit may be a spec."""
 STRONG = re.compile(
     r"\bpeak\b|theoretical|datasheet|data sheet|spec sheet|\brated\b|nominal|\bspec\b|\bcapacity\b"
-    r"|\bmax(?:imum)?\b|\bup to\b",
+    r"|\bmax(?:imum)?\b|\bup to\b|\bspeed[\s-]of[\s-]light\b",
     re.IGNORECASE,
 )
 PRINTED = re.compile(
@@ -58,10 +58,24 @@ HAS = re.compile(
 ITSELF = re.compile(
     r"\bHBM\d|\bGDDR\d|\bVRAM\b|\bTDP\b|board power|boost clock|base clock|\b(?:SM|CU) count\b"
     r"|\bL[12]\b|register file|registers per (?:SM|CU)|(?:shared memory|LDS) per (?:SM|CU)"
-    r"|Infinity Cache|memory capacity",
+    r"|Infinity Cache|memory capacity"
+    r"|\b(?:per|each|of an?|of the|of each)[\s-](?:SM|CU)['’]?s?\b.{0,20}(?:shared memory|\bLDS\b)"
+    r"|(?:shared memory|\bLDS\b).{0,20}\b(?:of|on|in) (?:an?|each|every|one) (?:SM|CU)\b",
     re.IGNORECASE,
 )
 """Properties of hardware that no run has."""
+OF_A_UNIT = re.compile(
+    r"(?=.*\b(?:SM|CU|multiprocessor|compute unit)\b)(?=.*(?:shared memory|\bsmem\b|\bLDS\b"
+    r"|\bL1\b|register file))",
+    re.IGNORECASE,
+)
+"""A clause on one SM and a memory that each SM has."""
+PEAK_RATE = re.compile(
+    r"\b(?P<peak>peak|maximum|theoretical)\s+(?P<of>(?:(?:\w+\s)?memory|DRAM|HBM\w*|GDDR\w*|L2"
+    r"|(?:\w+\s)?tensor(?:[\s-]core)?|compute|math|[BT]?FP?\d+|INT\d)\s+){0,2}throughput\b",
+    re.IGNORECASE,
+)
+"""The throughput of the hardware, where the bare word tells of a run."""
 MEASURED = re.compile(
     r"measur|\bmedian\b|\bmean\b|achiev|observ|sustain|effective|\bactual|\breach|attain|\bhits?\b"
     r"|deliver|\bran\b|\bruns? (?:at|in)\b|\btook\b|\btakes\b|profil|\bncu\b|nsight|rocprof|\btimer"
@@ -112,6 +126,11 @@ OWNS = re.compile(
     rf"{NUMBER}\s?[GT]i?B\b"
 )
 """A chip with so much memory, whether or not it is called memory."""
+DOES = re.compile(
+    rf"{CHIP.pattern}(?:\s\w+){{0,2}}\s(?:with|has|have|offers|provides|gives|delivers|comes with)"
+    rf"\s(?:(?:up to|a|about|around|roughly)\s)?{NUMBER}\s?{UNIT}(?!\w)"
+)
+"""A chip with so many bytes or operations per second, whatever they are called."""
 CAN = re.compile(rf"(?P<who>{CHIP.pattern}(?:\s\w+)?)\s(?:delivers?|runs at)\b")
 """Of a chip by name these say what it can do; of a kernel, what it did."""
 IN_NAME = re.compile(
@@ -127,6 +146,14 @@ NAMED = re.compile(
     re.IGNORECASE,
 )
 """``PEAK_BW = 3.35e12`` and ``"peak_bandwidth": 3350``: a spec by its name."""
+CONSTANT = re.compile(
+    r"(?<![A-Za-z0-9_])(?P<name>(?:[A-Z0-9_]{0,30}?(?:HBM\dE?|HBM|DRAM|VRAM|GDDR\dX?)_?"
+    r"|(?:[ABHLV]\d{2,3}|MI\d{3}[A-Z]?|G[BH]\d{3}|RTX_?\d{4}|T4|L4)_[A-Z0-9_]{0,30}?)"
+    r"(?:BANDWIDTH|BW|[TGP]?FLOPS|[TG]BP?S)[A-Z0-9_]{0,20}|k(?:Hbm|Dram)\w{0,20}?(?:Bandwidth|Bw)\w{0,20})"
+    rf"(?:\s{{0,8}}:\s?[a-z]\w{{0,20}})?(?:\s{{0,8}}=\s{{0,8}}|\s{{1,8}})\(?(?P<value>{NUMBER})"
+    r"(?![\w.%]*[A-EG-Za-eg-z_%])"
+)
+"""``HBM_BW = …`` and ``#define H100_TFLOPS …``: what code keeps as a constant is no run's."""
 DEFINED = re.compile(
     r"#\s{0,8}define\s+(?P<name>\w{0,40}?(?:peak|max)\w{0,40}?(?:bandwidth|bw|flops)\w{0,40})"
     rf"\s+\(?(?P<value>{NUMBER})"

@@ -15,9 +15,11 @@ from kbs_ingest.audit.containers import PROSE_SUFFIXES, Piece
 from kbs_ingest.audit.lexicon import (
     CAN,
     CHIP,
+    CONSTANT,
     COUNT_IS,
     CUT,
     DEFINED,
+    DOES,
     HAS,
     IN_NAME,
     ITSELF,
@@ -29,7 +31,9 @@ from kbs_ingest.audit.lexicon import (
     NAMED,
     NOUN,
     OF_A_PART,
+    OF_A_UNIT,
     OWNS,
+    PEAK_RATE,
     PRINTED,
     RUN,
     SPEC,
@@ -129,7 +133,8 @@ def _quantity(value: str) -> str:
 
 def _is_named(text: str, known: set[tuple[str, float]]) -> bool:
     """Whether code or data gives a rate the name of a spec; a value cited elsewhere may."""
-    for hit in chain(NAMED.finditer(text), DEFINED.finditer(text), _of_parts(text)):
+    constants = chain(NAMED.finditer(text), DEFINED.finditer(text), CONSTANT.finditer(text))
+    for hit in chain(constants, _of_parts(text)):
         parsed = parse_quantity(hit["value"])
         if parsed is None or not parsed.number or parsed.number <= 1:
             continue
@@ -180,16 +185,22 @@ def _spec_like(text: str, piece: Piece) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _as_having(text: str) -> str:
-    """``The H100 delivers`` read as ``The H100 has``, which no run says of itself."""
+    """``The H100 delivers`` read as ``The H100 has``, which no run says of itself.
+
+    ``Peak DRAM throughput`` is read as a rate, which is none of a run's either.
+    """
+    text = PEAK_RATE.sub(lambda found: f"{found['peak']} {found['of'] or ''}rate", text)
     return CAN.sub(lambda found: f"{found['who']} has", text)
 
 
 def _is_of(quantity: str, context: str) -> bool:
     """Whether the words around a number name what such a unit measures of hardware."""
     words = WORDS.get(quantity)
-    return bool(words and words.search(context)) or bool(
-        quantity == "bytes" and OWNS.search(context)
-    )
+    if words and words.search(context):
+        return True
+    if quantity == "bytes":
+        return bool(OWNS.search(context) or OF_A_UNIT.search(context))
+    return quantity in _RATES and bool(DOES.search(context))
 
 
 def _under_units(text: str, piece: Piece) -> Iterator[re.Match[str]]:

@@ -136,13 +136,14 @@ _GENERATION = re.compile(
 _ORDINALS = {"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "5th": "fifth"}
 
 
-def without_generation(text: str, page: str | None = None) -> str:
-    """The text without ``fourth-generation`` before a name; with ``page`` only where it says so."""
+def without_generation(text: str, page: Iterable[str] | None = None) -> str:
+    """The text without ``fourth-generation`` before a name; with a ``page`` only where it says so."""
 
     def rest(found: re.Match[str]) -> str:
         of = found["of"] or ""
         ordinal = _ORDINALS.get(found["ordinal"].casefold(), found["ordinal"].casefold())
-        said = page is None or f"{ordinal}-generation {of}".casefold() in page.casefold()
+        phrase = f"{ordinal}-generation {of}".casefold()
+        said = page is None or any(phrase in line.casefold() for line in page)
         return of if said else found[0]
 
     return _GENERATION.sub(rest, text)
