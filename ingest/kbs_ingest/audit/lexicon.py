@@ -65,7 +65,7 @@ ITSELF = re.compile(
 )
 """Properties of hardware that no run has."""
 OF_A_UNIT = re.compile(
-    r"(?=.*\b(?:SM|CU|multiprocessor|compute unit)\b)(?=.*(?:shared memory|\bsmem\b|\bLDS\b"
+    r"\A(?=.*\b(?:SM|CU|multiprocessor|compute unit)\b)(?=.*(?:shared memory|\bsmem\b|\bLDS\b"
     r"|\bL1\b|register file))",
     re.IGNORECASE,
 )

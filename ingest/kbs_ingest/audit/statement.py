@@ -47,7 +47,7 @@ def statement(piece: Piece, segment: str, at: int) -> Statement:
     if piece.row is not None and "|" in segment:
         return _in_table(piece, segment, at)
     label, value = split_value(segment)
-    label = _SHARE.sub("", label)
+    label = _SHARE.sub("", label) if " of " in label else label
     if piece.row is not None and value is not None:
         labels = (*_labels(label), *_context(piece, _column(piece, at), label))
         return Statement(labels=labels, value=value, spoken=_spoken(label))

@@ -133,8 +133,8 @@ def _quantity(value: str) -> str:
 
 def _is_named(text: str, known: set[tuple[str, float]]) -> bool:
     """Whether code or data gives a rate the name of a spec; a value cited elsewhere may."""
-    constants = chain(NAMED.finditer(text), DEFINED.finditer(text), CONSTANT.finditer(text))
-    for hit in chain(constants, _of_parts(text)):
+    constants = CONSTANT.finditer(text) if "=" in text or "define" in text else ()
+    for hit in chain(NAMED.finditer(text), DEFINED.finditer(text), constants, _of_parts(text)):
         parsed = parse_quantity(hit["value"])
         if parsed is None or not parsed.number or parsed.number <= 1:
             continue
@@ -189,7 +189,8 @@ def _as_having(text: str) -> str:
 
     ``Peak DRAM throughput`` is read as a rate, which is none of a run's either.
     """
-    text = PEAK_RATE.sub(lambda found: f"{found['peak']} {found['of'] or ''}rate", text)
+    if "hroughput" in text:
+        text = PEAK_RATE.sub(lambda found: f"{found['peak']} {found['of'] or ''}rate", text)
     return CAN.sub(lambda found: f"{found['who']} has", text)
 
 

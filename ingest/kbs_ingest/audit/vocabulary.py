@@ -137,7 +137,7 @@ _ORDINALS = {"1st": "first", "2nd": "second", "3rd": "third", "4th": "fourth", "
 
 
 def without_generation(text: str, page: Iterable[str] | None = None) -> str:
-    """The text without ``fourth-generation`` before a name; with a ``page`` only where it says so."""
+    """The text without ``fourth-generation`` before a name; with ``page`` only if that says it."""
 
     def rest(found: re.Match[str]) -> str:
         of = found["of"] or ""
@@ -146,7 +146,7 @@ def without_generation(text: str, page: Iterable[str] | None = None) -> str:
         said = page is None or any(phrase in line.casefold() for line in page)
         return of if said else found[0]
 
-    return _GENERATION.sub(rest, text)
+    return _GENERATION.sub(rest, text) if "gen" in text.casefold() else text
 
 
 _DIE = re.compile(r"\b(?:the (?P<die>[A-Z]{2}\d{3}) die|the die is (?P<named>[A-Z]{2}\d{3}))\b")
