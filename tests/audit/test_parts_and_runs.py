@@ -89,6 +89,8 @@ def test_what_a_run_used_is_no_spec(verdict, metric, text):
     "The roof of the kernel is the HBM3 bandwidth: 3.35 TB/s <- {}",
     "The kernel is bound by HBM3 bandwidth: 3.35 TB/s <- {}",
     "Roofline for the softmax kernel: HBM3 bandwidth: 3.35 TB/s <- {}",
+    "Our run was on an H100 SXM with HBM3 bandwidth: 3.35 TB/s <- {}",
+    "The kernel's roof is the HBM3 bandwidth: 3.35 TB/s <- {}",
     "Our card has HBM3 bandwidth: 3.35 TB/s <- {}",
 ])  # fmt: skip
 def test_a_roof_of_a_kernel_is_none_of_its_figures(verdict, text):

@@ -29,7 +29,7 @@ _OF_RUN = (
 )
 _USED = r"(?:used|consumed|drawn|occupied|utili[sz]ed|spent)\b"
 _TOLD = re.compile(
-    rf"\b(?P<phrase>{_USED}|{_OF_RUN}|{_RUN}['’]s?\s+[A-Za-z]+"
+    rf"\b(?P<phrase>{_USED}|{_OF_RUN}|{_RUN}['’]s?\s+(?!(?:BF|FP|TF|INT)\d|data\b|type|precision)\w+"
     rf"|{_RUN}\s+(?:[a-z]+ly\s+|only\s+|all\s+)?(?:uses?|using|used|needs?|has|have|had|takes?|took"
     r"|draws?|drew|gets?|got|delivers?|provides?|gives|runs?|ran|occup\w+|fills?|spans?|covers?)\b)",
     re.IGNORECASE,
