@@ -13,7 +13,9 @@ On a host the host clock takes its place.
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Iterator
 from itertools import islice, product
 from math import prod
@@ -50,12 +52,19 @@ class Race(msgspec.Struct, kw_only=True):
     v0: SourceRef | None = None
     """The kernel that the run began with, for searches that begin there too."""
     seconds: float
+    ends: float = math.inf
+    """Of the monotonic clock: what was found by then counts, whatever GPU time is left."""
     timing: TimingSettings
     rounds: int = 10
     pairs: int = 3
     cuda: bool = True
     spent: float = 0.0
     jobs: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether time of either kind is left."""
+        return self.spent < self.seconds and time.monotonic() < self.ends
 
     def run(self, job: Job, kind: Any) -> Any:
         """The value of one job; its GPU time counts as spent."""
@@ -121,7 +130,7 @@ def _spend(
     best: tuple[float, SourceRef, dict[str, Any]] | None = None
     tried = wrong = 0
     trace: list[tuple[float, float]] = []
-    while race.spent < race.seconds and (batch := list(islice(rows, block))):
+    while race.goes_on and (batch := list(islice(rows, block))):
         right = []
         for row in batch:
             tried += 1

@@ -89,8 +89,10 @@ def run_case(
     took = time.monotonic() - began
     record, champion = collect(case, root, benches, **facts, wall_s=took)
     keep(record)
-    for how in ways.compare:
-        row = _otherwise(case, ways, work, champion, how, record)
+    for place, how in enumerate(ways.compare):
+        now, left = time.monotonic(), len(ways.compare) - place
+        ends = now + max(0.0, began + ways.limit_s - now) / left
+        row = _otherwise(case, ways, work, champion, how, record, ends)
         record = msgspec.structs.replace(record, compared=(*record.compared, row))
         keep(record)
     return record
@@ -107,7 +109,13 @@ def _benches(case: CaseStudy, ways: Ways, work: Path, champion: Path) -> dict[st
 
 
 def _otherwise(
-    case: CaseStudy, ways: Ways, work: Path, champion: Path, how: str, record: CaseRecord
+    case: CaseStudy,
+    ways: Ways,
+    work: Path,
+    champion: Path,
+    how: str,
+    record: CaseRecord,
+    ends: float,
 ) -> object:
     """The GPU seconds of the run spent by another search."""
     blobs = BlobStore(work / f"blobs_{how}")
@@ -130,6 +138,7 @@ def _otherwise(
             timing=DRY_TIMING if ways.dry else TimingSettings(),
             rounds=1 if ways.dry else 10,
             pairs=1 if ways.dry else 3,
+            ends=ends,
             cuda=record.device == "cuda",
         )
         return search(race, how)

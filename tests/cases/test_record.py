@@ -235,6 +235,17 @@ def test_a_search_with_enough_time_uses_up_the_space_and_meets_the_champion(tmp_
     assert row.champion.verdict == "slower"
 
 
+def test_a_search_ends_with_its_wall_time_and_keeps_what_it_found(tmp_path, monkeypatch):
+    race = race_of(tmp_path, TUNED, 100.0)
+    race.ends = 5.0
+    clock = iter([1.0, 4.0, 6.0])
+    monkeypatch.setattr("tests.cases.compare.time.monotonic", lambda: next(clock))
+    row = search(race, "random")
+    assert 0 < row.tried < row.space
+    assert row.best_ns is not None
+    assert row.champion is not None
+
+
 def test_no_tunables_no_search(tmp_path):
     assert search(race_of(tmp_path, "def run_kernel(**_):\n    pass\n", 9.0), "random").skipped
 
@@ -267,6 +278,7 @@ def test_the_script_runs_from_end_to_end_on_the_host(tmp_path, monkeypatch, home
     assert recording.dry
     assert (row.device, row.iterations, row.error, row.incomplete) == ("host", 1, "", "")
     assert row.gains[0].method == "algorithmic_replacement"
-    assert [one.how for one in row.compared] == ["random", "random", "autotune"]
-    assert all(one.tried for one in row.compared)
+    compared = recording.with_others[CASE.id].compared
+    assert [one.how for one in compared] == ["random", "random", "autotune"]
+    assert all(one.tried for one in compared)
     assert (tmp_path / f"{CASE.id}.txz").stat().st_size > 0
