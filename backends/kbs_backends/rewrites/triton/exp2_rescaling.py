@@ -1,33 +1,40 @@
-"""``exp(x)`` as ``exp2(x · log2 e)``, with the scale folded into a fused multiply-add."""
+"""``exp(x)`` as ``exp2(x · log2 e)``; one multiply-add for a difference of bounded values."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
+from kbs_backends.rewrites.triton.dataflow import Flow
 from kbs_backends.rewrites.triton.draft import TritonDraft
-from kbs_backends.rewrites.triton.view import View, view_of
+from kbs_backends.rewrites.triton.magnitudes import largest
+from kbs_backends.rewrites.triton.view import Kernel, View, view_of
 
 METHOD = "exp2_rescaling"
 LOG2_E = "1.4426950408889634"
+_PRECISE = 1024.0
+"""Up to here rounding ``b·L`` changes the exponential by less than one part in 10 000."""
 
 
 def rewrite(source: RewriteSource) -> Rewritten:
     """Take the exponential to base two; see ``ModuleRewrite``.
 
-    ``exp(a − b)`` becomes ``exp2(a·L − b·L)``: with b a row's maximum, b·L is one value a row
-    and the rest one fused multiply-add an element in place of a subtraction and a product.
+    ``exp(a − b)`` becomes ``exp2((a − b)·L)``, which is right for every a and b. Where the source
+    bounds both it becomes ``exp2(a·L − b·L)``, a fused multiply-add in place of a subtraction and
+    a product. Elsewhere it may not: for the largest finite number, with which rows are masked,
+    both products are infinite and their difference is no number.
     """
     view = view_of(source.text)
     draft = TritonDraft(view, METHOD)
     end = 0
     for kernel in view.kernels.values():
+        flow = Flow(kernel)
         for call in kernel.calls("exp"):
             span = view.tree.span(call)
             if span[0] < end or len(call.args) != 1:
                 continue  # inside one that is rewritten already
             end = span[1]
-            scaled = _scaled(view, call.args[0].value)
+            scaled = _scaled(kernel, flow, call.args[0].value)
             old = view.code(call)
             draft.replace(span, f"({view.tl}.exp2({scaled}) if {draft.switch} else {old})")
     if not draft:
@@ -35,10 +42,13 @@ def rewrite(source: RewriteSource) -> Rewritten:
     return draft.finish(f"{len(draft.edits)} exponentials to base two")
 
 
-def _scaled(view: View, value: cst.BaseExpression) -> str:
+def _scaled(kernel: Kernel, flow: Flow, value: cst.BaseExpression) -> str:
     if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Subtract):
-        return f"{_times(view, value.left)} - {_times(view, value.right)}"
-    return _times(view, value)
+        sides = (value.left, value.right)
+        bounds = [largest(kernel, flow, one) for one in sides]
+        if all(bound is not None and bound <= _PRECISE for bound in bounds):
+            return " - ".join(_times(kernel.view, one) for one in sides)
+    return _times(kernel.view, value)
 
 
 def _times(view: View, value: cst.BaseExpression) -> str:

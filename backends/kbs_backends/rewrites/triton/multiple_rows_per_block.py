@@ -32,7 +32,7 @@ def rewrite(source: RewriteSource) -> Rewritten:
     """Add a form of each row kernel that takes several rows; see ``ModuleRewrite``.
 
     The row number becomes a column vector and every block a tile of rows; rows beyond the last
-    compute the last row once more and store the same values.
+    read the last row once more and store nothing, so that a launch may work in place.
     """
     view = view_of(source.text)
     draft = TritonDraft(view, METHOD)
@@ -62,11 +62,9 @@ def _tiled(view: View, kernel: Kernel) -> list[Edit]:
     _require_shape(kernel)
     _require_stores(kernel)
     tl, tree = view.tl, view.tree
-    rows = (
-        f"{tl}.minimum({tl}.program_id(0) * KBS_ROWS + {tl}.arange(0, KBS_ROWS), "
-        "kbs_count - 1)[:, None]"
-    )
-    edits = [Edit(*tree.span(call), rows) for call in kernel.calls("program_id")]
+    edits = [_numbers(view, kernel)]
+    rows = f"{tl}.minimum(kbs_rows, kbs_count - 1)"
+    edits += [Edit(*tree.span(call), rows) for call in kernel.calls("program_id")]
     for call in kernel.calls("arange"):
         end = tree.span(call)[1]
         edits.append(Edit(end, end, "[None, :]"))
@@ -84,11 +82,46 @@ def _tiled(view: View, kernel: Kernel) -> list[Edit]:
         if "program_id" in view.code(inner):
             raise NotApplicableError(f"{kernel.name} gives hints that hold for one row only")
         edits.append(Edit(*tree.span(call), f"({view.code(inner)})"))
+    for call in kernel.calls("store"):  # last: what a mask ends with comes before what follows it
+        edits += _inside(view, call)
     return edits
+
+
+def _numbers(view: View, kernel: Kernel) -> Edit:
+    """The rows of a program, and which of them there are, at the top of the kernel."""
+    tl, first = view.tl, kernel.body[0]
+    lines = [
+        f"kbs_rows = ({tl}.program_id(0) * KBS_ROWS + {tl}.arange(0, KBS_ROWS))[:, None]",
+        "kbs_inside = kbs_rows < kbs_count",
+    ]
+    at = view.line_start(first)
+    return Edit(at, at, "".join(f"{view.indent(first)}{line}\n" for line in lines))
+
+
+def _inside(view: View, call: cst.Call) -> list[Edit]:
+    """Mask a store so that rows beyond the last store nothing."""
+    mask = argument(call, "mask", 2)
+    if mask is None:
+        end = view.tree.span(call.args[-1].value)[1]
+        return [Edit(end, end, ", mask=kbs_inside")]
+    start, end = view.tree.span(mask.value)
+    node = mask.value
+    if view.code(node) == "None":
+        return [Edit(start, end, "kbs_inside")]
+    opened = "("
+    if isinstance(node, cst.IfExp) and view.code(node.body) == "None":  # left by mask_elision
+        opened = f"kbs_inside if {view.code(node.test)} else ("
+        node = node.orelse
+    return [
+        Edit(start, view.tree.span(node)[0], opened),
+        Edit(end, end, ") & kbs_inside"),
+    ]
 
 
 def _require_shape(kernel: Kernel) -> None:
     name, view = kernel.name, kernel.view
+    if not kernel.body:
+        raise NotApplicableError(f"{name} stands on one line")
     if kernel.autotuned or reassigned_params(kernel):
         raise NotApplicableError(f"{name} is autotuned or changes its parameters")
     if not kernel.calls(*_REDUCTIONS):
@@ -123,12 +156,7 @@ def _require_understood(kernel: Kernel, call: cst.Call) -> None:
 
 def _require_stores(kernel: Kernel) -> None:
     flow = Flow(kernel)
-    bases: dict[str, set[str | None]] = {"load": set(), "store": set()}
-    for kind, found in bases.items():
-        for call in kernel.calls(kind):
-            pointer = pointer_of(call)
-            if pointer is None or (kind == "store" and not flow.axes(pointer)):
-                raise NotApplicableError(f"{kernel.name} stores where every row does")
-            found.add(flow.base(pointer))
-    if None in bases["load"] | bases["store"] or bases["load"] & bases["store"]:
-        raise NotApplicableError(f"{kernel.name} reads what it stores: a row may not run twice")
+    for call in kernel.calls("store"):
+        pointer = pointer_of(call)
+        if pointer is None or not flow.axes(pointer):
+            raise NotApplicableError(f"{kernel.name} stores where every row does")

@@ -1,4 +1,4 @@
-"""A row stored over itself may not be computed twice."""
+"""A row stored over itself: rows beyond the last may not store."""
 
 import torch
 import triton
