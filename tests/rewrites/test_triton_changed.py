@@ -11,6 +11,7 @@ RM = "    rm = pid_m * BM + tl.arange(0, BM)\n"
 SECOND = "    pid_n = tl.program_id(1)\n"
 A_MASK = "a_mask = (rm[:, None] < M) & (rk[None, :] < K)"
 HELPER = "@triton.jit\ndef number(c_ptr):\n    return c_ptr + tl.program_id(0)\n@triton.jit\n"
+ADDS = '        acc += tl.dot(a, b, input_precision="ieee")\n'
 LOOP = "    for k in range(0, K, BK):\n        rk = k + tl.arange(0, BK)\n"
 
 
@@ -53,11 +54,31 @@ def test_tiles_are_renumbered_only_where_nothing_else_reads_their_numbers(name, 
         [("@triton.jit\n", HELPER), (STORE, STORE.replace("c_ptr", "number(c_ptr)"))],
         [(LOOP, "    at = 0\n" + LOOP + "        at = at + BK\n")],
         [(LOOP, "    rest = K\n" + LOOP + "        rest = rest - BK\n")],
+        [(ADDS, ADDS + "        acc *= 0.5\n")],
+        [(ADDS, ADDS + "        acc = acc * 0.5\n")],
+        [(ADDS, ADDS + "        tl.device_print('sum', acc)\n")],
+        [(ADDS, ADDS.replace('"ieee"', '"ieee", acc=acc'))],
+        [(STORE, "    acc += 1.0\n" + STORE)],
+        [(STORE, "    acc *= tl.where(acc > 0, 1.0, 0.1)\n" + STORE)],
+        [(STORE, STORE.replace("rm[", "(rm + 0 * k)["))],
+        [("range(0, K, BK)", "range(0, -K, -BK)")],
     ],
 )
 def test_only_a_product_that_every_program_stores_is_split(changes):
     assert answer("split_k", "fires").ok
     assert not answer("split_k", "fires", *changes).ok
+
+
+@pytest.mark.parametrize("by", ["acc=acc, ", "acc, "])
+def test_a_product_that_is_given_its_sum_is_split(by):
+    adds = ADDS.replace("acc +=", "acc =").replace("b, ", f"b, {by}")
+    assert answer("split_k", "fires", (ADDS, adds)).ok
+
+
+def test_a_count_of_tiles_is_read_where_it_is_known():
+    text = (HERE / "triton" / "split_k" / "fires_counted.py").read_text()
+    done = REWRITES["split_k"].apply(RewriteSource(text=text, language="triton"))
+    assert "    steps = K // BK\n    kbs_steps = tl.cdiv(steps, KBS_SPLITS)\n" in done
 
 
 def test_a_step_that_is_a_sum_is_multiplied_as_a_whole():

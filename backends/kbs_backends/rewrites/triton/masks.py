@@ -33,7 +33,7 @@ def always_true(kernel: Kernel, tiles: Tiles, mask: cst.BaseExpression) -> froze
     if isinstance(mask, cst.Comparison) and len(mask.comparisons) == 1:
         compared = mask.comparisons[0]
         if isinstance(compared.operator, cst.LessThan):
-            condition = _below(kernel, tiles, mask.left, compared.comparator)
+            condition = below_size(kernel, tiles, mask.left, compared.comparator)
             return frozenset({condition}) if condition is not None else None
     return None
 
@@ -56,22 +56,23 @@ def only_bounds(kernel: Kernel, flow: Flow, mask: cst.BaseExpression) -> bool:
     return isinstance(compared.operator, cst.LessThan) and size and tile
 
 
-def _below(
+def below_size(
     kernel: Kernel, tiles: Tiles, offsets: cst.BaseExpression, bound: cst.BaseExpression
 ) -> str | None:
+    """Return the fact over ``args`` under which all offsets of a tile stay below a bound."""
     block, rest = tile_of(kernel, tiles.flow, offsets) or ("", [])
     block_text = _argument(kernel, tiles.flow, block)
     left = ""
     if isinstance(bound, cst.BinaryOperation) and isinstance(bound.operator, cst.Subtract):
         left = kernel.view.code(bound.left)
-        if rest or not _steps(kernel, tiles, bound.right, block, left):
+        if rest or not steps_below(kernel, tiles, bound.right, block, left):
             return None
     size = _argument(kernel, tiles.flow, left or kernel.view.code(bound))
     if size is None or block_text is None:
         return None
     if not rest and not left:
         return f"{size} == {block_text}"
-    if all(_steps(kernel, tiles, term, block, kernel.view.code(bound)) for term in rest):
+    if all(steps_below(kernel, tiles, term, block, kernel.view.code(bound)) for term in rest):
         return f"{size} % {block_text} == 0"
     return None
 
@@ -124,7 +125,9 @@ def _only_new_axes(node: cst.Subscript) -> bool:
     return True
 
 
-def _steps(kernel: Kernel, tiles: Tiles, term: cst.BaseExpression, block: str, size: str) -> bool:
+def steps_below(
+    kernel: Kernel, tiles: Tiles, term: cst.BaseExpression, block: str, size: str
+) -> bool:
     """Return whether a term is always a multiple of ``block`` below ``size``."""
     if isinstance(term, cst.BinaryOperation) and isinstance(term.operator, cst.Multiply):
         for one, number in ((term.left, term.right), (term.right, term.left)):

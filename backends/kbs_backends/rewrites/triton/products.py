@@ -31,9 +31,12 @@ class Product:
         if kernel.autotuned or not kernel.body or loops[0] not in kernel.body:
             raise NotApplicableError(f"{kernel.name} is autotuned, or its loop stands in a branch")
         self.loop = loops[0]
+        self._adds: cst.AugAssign | cst.Assign
         self._require_one_result()
         self._read_bounds()
         self.sum = self._accumulator()
+        self._require_one_sum()
+        self._require_ends_with_loop()
         self.out, self.casts = self._store()
         self.moves = self._pointer_moves()
 
@@ -64,6 +67,8 @@ class Product:
             raise NotApplicableError(f"{name} does not loop over a range")
         if len(texts) > 1 and texts[0] != "0":
             raise NotApplicableError(f"{name} does not begin at 0")
+        if len(texts) > 2 and "-" in texts[2]:  # noqa: PLR2004
+            raise NotApplicableError(f"{name} may count backwards")
         last = positional[min(1, len(texts) - 1)]
         self.bounds = (view.tree.span(positional[0])[0], view.tree.span(last.value)[1])
         self.size = self.stride = ""
@@ -82,6 +87,7 @@ class Product:
             else:
                 continue
             if plain and isinstance(target, cst.Name) and self._starts_at_zero(target.value):
+                self._adds = node
                 return target.value
         raise NotApplicableError(f"{self.kernel.name} does not sum products from zero in fp32")
 
@@ -111,6 +117,40 @@ class Product:
             if isinstance(node, cst.Assign) and code(node.targets[0].target) == name
         ]
         return len(zeros) == 1 and len(self.flow.values[name]) == 1 + len(inside) <= 1 + 1
+
+    def _require_one_sum(self) -> None:
+        """Nothing changes the sum but its zeros and the addition, and the loop reads it nowhere.
+
+        A decay between the tiles, or what is added after them, every part would do by itself.
+        """
+        name, walked = self.sum, walk(self.kernel.node.body)
+        changes = [
+            node
+            for node in walked
+            if (isinstance(node, cst.AugAssign) and name in names_in(node.target))
+            or (isinstance(node, cst.Assign) and any(name in names_in(t) for t in node.targets))
+            or (isinstance(node, cst.AnnAssign) and name in names_in(node.target))
+        ]
+        inside = isinstance(self._adds, cst.AugAssign) and name in names_in(self._adds.value)
+        elsewhere = self._times_named(self.loop.body) != self._times_named(self._adds)
+        once = len(changes) == len(("zeros", "addition")) and not elsewhere and not inside
+        if not once or self._times_named(self._adds) > len(("target", "value")):
+            raise NotApplicableError(f"{self.kernel.name} changes its sum by more than products")
+
+    def _times_named(self, node: cst.CSTNode) -> int:
+        """How often the sum stands below a node; a keyword of its name is none."""
+        parent = self.kernel.view.tree.parent
+        names = [n for n in walk(node) if isinstance(n, cst.Name) and n.value == self.sum]
+        keywords = [n for n in names if isinstance(a := parent(n), cst.Arg) and a.keyword is n]
+        return len(names) - len(keywords)
+
+    def _require_ends_with_loop(self) -> None:
+        """What follows the loop reads nothing of it but the sum: the last tile is one part's."""
+        changed = self._changed_in_loop() - {self.sum}
+        body = self.kernel.body
+        for statement in body[body.index(self.loop) + 1 :]:
+            for name in sorted(names_in(statement) & changed):
+                raise NotApplicableError(f"{self.kernel.name} reads {name} after its loop")
 
     def _store(self) -> tuple[str, list[cst.BaseExpression]]:
         """Parameter stored to, and the casts between the sum and the store."""

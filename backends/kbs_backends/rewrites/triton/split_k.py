@@ -118,11 +118,13 @@ def _split(view: View, product: Product, axis: str) -> list[Edit]:
     lines = [
         f"kbs_split = {tl}.program_id({axis})",
         f"{product.out} = kbs_partial + kbs_split * kbs_plane",
-        f"kbs_steps = {tl}.cdiv({product.steps}, KBS_SPLITS)",
-        "kbs_first = kbs_split * kbs_steps",
     ]
     edits = [Edit(start, start, "".join(f"{indent}{line}\n" for line in lines))]
-    moved = [f"{name} += kbs_first * ({change})" for name, change in product.moves]
+    moved = [
+        f"kbs_steps = {tl}.cdiv({product.steps}, KBS_SPLITS)",
+        "kbs_first = kbs_split * kbs_steps",
+        *(f"{name} += kbs_first * ({change})" for name, change in product.moves),
+    ]
     at = view.line_start(loop)
     edits.append(Edit(at, at, "".join(f"{indent}{line}\n" for line in moved)))
     first, last = "kbs_first", f"min({product.steps}, kbs_first + kbs_steps)"

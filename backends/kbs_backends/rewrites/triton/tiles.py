@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import libcst as cst
-import msgspec
 
 from kbs_backends.rewrites.base import NotApplicableError
-from kbs_backends.rewrites.triton.dataflow import Flow
-from kbs_backends.rewrites.triton.masks import argument_text, flatten, tile_of
-from kbs_backends.rewrites.triton.view import Kernel, argument, walk
+from kbs_backends.rewrites.triton.counts import Tiles
+from kbs_backends.rewrites.triton.dataflow import Flow, pointer_of
+from kbs_backends.rewrites.triton.extents import Axis, Place, moves_along, read_axis
+from kbs_backends.rewrites.triton.masks import argument_text, flatten
+from kbs_backends.rewrites.triton.steady import Range, known_before, loop_of, require_steady
+from kbs_backends.rewrites.triton.view import Kernel, argument
 
-
-class Axis(msgspec.Struct, frozen=True, kw_only=True):
-    """One axis of a tile, as texts of the kernel."""
-
-    block: str
-    start: str
-    stride: str
-    bound: str
+Part = tuple[int, cst.BaseExpression, cst.BaseExpression | None]
+"""Axis, index and stride of ``x[:, None] * stride`` or ``x[None, :]``."""
 
 
 class Tile:
@@ -38,7 +34,7 @@ class Tile:
         self.columns: Axis
 
 
-def read_tile(kernel: Kernel, flow: Flow, call: cst.Call) -> Tile:
+def read_tile(kernel: Kernel, flow: Flow, tiles: Tiles, call: cst.Call) -> Tile:
     """Read a load whose address is ``base + rows[:, None] * stride + columns[None, :]``.
 
     Raises:
@@ -47,26 +43,29 @@ def read_tile(kernel: Kernel, flow: Flow, call: cst.Call) -> Tile:
     view = kernel.view
     pointer = call.args[0].value
     loop = next((n for n in view.tree.ancestors(call) if isinstance(n, cst.For)), None)
-    moved = _moved(kernel, flow, pointer, loop)
-    start = flow.values[moved[0]][0] if moved else pointer
+    moved, step = _moved(kernel, flow, call, loop)
+    start = flow.values[moved][0] if moved else pointer
     terms = flatten(flow, start, keep_axes=True) or []
     axes = [_axis_of(term) for term in terms]
     if sorted(a[0] for a in axes if a is not None) != [0, 1]:
         raise NotApplicableError(f"{kernel.name} loads no regular 2-D tile")
-    base = [term for term, axis in zip(terms, axes, strict=True) if axis is None]
     _require_zero(kernel, call)
+    require_steady(kernel, flow, call, moved)
+    before = loop if loop is not None else _statement(kernel, call)
+    tile = Tile(call, before)
+    _read_base(kernel, flow, tile, [t for t, a in zip(terms, axes, strict=True) if a is None])
     parts = {a[0]: a for a in axes if a is not None}
-    _require_bounds(kernel, flow, call, {view.code(a[1]) for a in parts.values()})
-    statement = loop if loop is not None else _statement(kernel, call)
-    tile = Tile(call, statement)
-    _read_base(kernel, flow, tile, base)
-    read = []
-    for number in (0, 1):
-        _, index, stride = parts[number]
-        stride_text = view.code(stride) if stride is not None else "1"
-        read.append(_axis(kernel, flow, call, index, stride_text, moved, loop))
-    tile.rows, tile.columns = read
-    _require_plain(kernel, tile)
+    bounds = _bounds(kernel, flow, call, parts)
+    counted = Range(kernel, loop) if loop is not None else None
+    place = Place(kernel=kernel, flow=flow, tiles=tiles, loop=counted, before=before, step=step)
+    strides = {n: view.code(s) if s is not None else "1" for n, (_, _, s) in parts.items()}
+    tile.rows, tile.columns = (
+        read_axis(place, parts[n][1], strides[n], bounds.get(n)) for n in (0, 1)
+    )
+    along = [moves_along(step, one.block, one.stride) for one in (tile.rows, tile.columns)]
+    if moved and sum(along) != 1:
+        raise NotApplicableError(f"{kernel.name} moves a pointer by other steps than its tiles")
+    _require_plain(kernel, flow, tile)
     return tile
 
 
@@ -81,33 +80,58 @@ def _read_base(kernel: Kernel, flow: Flow, tile: Tile, terms: list[cst.BaseExpre
         if isinstance(term, cst.BinaryOperation) and isinstance(term.operator, cst.Multiply):
             sides = [kernel.view.code(term.left), kernel.view.code(term.right)]
         strides = [one for one in sides if one in kernel.params and not _constant(kernel, one)]
-        if len(strides) != 1 or flow.uses(term, "arange", "load"):
+        known = known_before(kernel, flow, term, tile.before)
+        if len(strides) != 1 or not known or flow.uses(term, "arange", "load"):
             raise NotApplicableError(f"{kernel.name} loads at an offset whose alignment is unknown")
         tile.apart += strides
     tile.pointer, tile.base = pointers[0], " + ".join(texts)
+    if tile.pointer in _written(kernel, flow):
+        raise NotApplicableError(f"{kernel.name} stores to {tile.pointer}, from which it loads")
+
+
+def _written(kernel: Kernel, flow: Flow) -> set[str]:
+    """Parameters at which stores and atomics begin; all of them where one cannot be told."""
+    written = set()
+    for node in kernel.walk():
+        if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+            continue
+        name = node.func.attr.value
+        if name == "store" or name.startswith("atomic_"):
+            pointer = pointer_of(node)
+            base = flow.base(pointer) if pointer is not None else None
+            if base is None:
+                return set(kernel.params)
+            written.add(base)
+    return written
 
 
 def _constant(kernel: Kernel, name: str) -> bool:
     return kernel.params[name].constexpr
 
 
-def _moved(
-    kernel: Kernel, flow: Flow, pointer: cst.BaseExpression, loop: cst.For | None
-) -> tuple[str, str] | None:
-    """Name and step of a pointer that the loop moves on after the load."""
+def _moved(kernel: Kernel, flow: Flow, call: cst.Call, loop: cst.For | None) -> tuple[str, str]:
+    """Name and step of a pointer that the loop moves on once an iteration, after the load."""
+    pointer, tree = call.args[0].value, kernel.view.tree
     if not isinstance(pointer, cst.Name) or pointer.value not in flow.augmented:
-        return None
+        return "", ""
     moves, values = flow.augmented[pointer.value], flow.values.get(pointer.value, [])
-    inside = [] if loop is None else [m for m in moves if any(n is m for n in walk(loop.body))]
-    if len(moves) != 1 or len(values) != 1 or inside != moves:
+    if loop is None or len(moves) != 1 or len(values) != 1:
         raise NotApplicableError(f"{kernel.name} moves {pointer.value} in several places")
-    return pointer.value, kernel.view.code(moves[0].value)
+    move, first = moves[0], values[0]
+    line = tree.parent(move)
+    always = line is not None and tree.parent(line) is loop.body
+    forward = isinstance(move.operator, cst.AddAssign)
+    if not always or not forward or tree.span(move)[0] < tree.span(call)[1]:
+        raise NotApplicableError(f"{kernel.name} moves {pointer.value} not once after each load")
+    if tree.span(first)[1] > tree.span(loop)[0] or loop_of(kernel, first) is not loop_of(
+        kernel, loop
+    ):
+        raise NotApplicableError(f"{kernel.name} moves {pointer.value} on from loop to loop")
+    return pointer.value, kernel.view.code(move.value)
 
 
-def _axis_of(
-    term: cst.BaseExpression,
-) -> tuple[int, cst.BaseExpression, cst.BaseExpression | None] | None:
-    """Axis, index and stride of ``x[:, None] * stride`` or ``x[None, :]``; None for others."""
+def _axis_of(term: cst.BaseExpression) -> Part | None:
+    """Axis, index and stride of a term, None where it has no axis."""
     stride: cst.BaseExpression | None = None
     if isinstance(term, cst.BinaryOperation) and isinstance(term.operator, cst.Multiply):
         for index, other in ((term.left, term.right), (term.right, term.left)):
@@ -120,86 +144,6 @@ def _axis_of(
     if slices == [True, False]:
         return 0, term.value, stride
     return (1, term.value, stride) if slices == [False, True] else None
-
-
-def _axis(
-    kernel: Kernel,
-    flow: Flow,
-    call: cst.Call,
-    index: cst.BaseExpression,
-    stride: str,
-    moved: tuple[str, str] | None,
-    loop: cst.For | None,
-) -> Axis:
-    view = kernel.view
-    bound, plain = _wrapped(flow, index)
-    tile = tile_of(kernel, flow, plain)
-    if tile is None:
-        raise NotApplicableError(f"{kernel.name} loads a tile whose corner cannot be told")
-    block = tile[0]
-    terms = [_summand(kernel, term) for term in tile[1]]
-    if moved is not None and _moves_along(moved[1], block, stride):
-        terms.append(_step(kernel, loop, block))
-    begin = " + ".join(terms) or "0"
-    text = view.code(bound) if bound is not None else _bound(kernel, flow, call, index)
-    if not text and loop is not None and _is_loop_axis(loop, begin):
-        text = _loop_bound(kernel, loop)
-    return Axis(block=block, start=begin, stride=stride, bound=text or f"{begin} + {block}")
-
-
-def _wrapped(
-    flow: Flow, index: cst.BaseExpression
-) -> tuple[cst.BaseExpression | None, cst.BaseExpression]:
-    """Size and index of ``index % size``; rows beyond the last are masked at the store."""
-    value = flow.single(index.value) if isinstance(index, cst.Name) else index
-    if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Modulo):
-        return value.right, value.left
-    return None, index
-
-
-def _moves_along(step: str, block: str, stride: str) -> bool:
-    plain = step.replace(" ", "")
-    if stride == "1":
-        return plain == block
-    return plain in {f"{block}*{stride}", f"{stride}*{block}"}
-
-
-def _step(kernel: Kernel, loop: cst.For | None, block: str) -> str:
-    if loop is None or not isinstance(loop.iter, cst.Call):
-        raise NotApplicableError(f"{kernel.name} moves a pointer outside of a loop")
-    texts = [kernel.view.code(a.value) for a in loop.iter.args if a.keyword is None]
-    name = kernel.view.code(loop.target)
-    if len(texts) == 3 and texts[2] == block:  # noqa: PLR2004 - start, end, step
-        return name
-    if len(texts) < 3:  # noqa: PLR2004
-        return f"{name} * {block}"
-    raise NotApplicableError(f"{kernel.name} moves a pointer by other steps than its loop")
-
-
-def _is_loop_axis(loop: cst.For, start: str) -> bool:
-    return (
-        isinstance(loop.target, cst.Name) and loop.target.value in start.replace("*", " ").split()
-    )
-
-
-def _loop_bound(kernel: Kernel, loop: cst.For) -> str:
-    if not isinstance(loop.iter, cst.Call):
-        return ""
-    given = [one.value for one in loop.iter.args if one.keyword is None]
-    end = given[min(1, len(given) - 1)]
-    if kernel.is_tl(end, "cdiv") and isinstance(end, cst.Call):
-        end = end.args[0].value
-    return kernel.view.code(end)
-
-
-def _summand(kernel: Kernel, term: cst.BaseExpression) -> str:
-    """Text of a term that others are added to."""
-    text = kernel.view.code(term)
-    loose = isinstance(term, cst.BinaryOperation) and not isinstance(
-        term.operator, cst.Add | cst.Subtract | cst.Multiply | cst.FloorDivide | cst.Modulo
-    )
-    loose = loose or isinstance(term, cst.IfExp | cst.Comparison | cst.BooleanOperation)
-    return f"({text})" if loose and not term.lpar else text
 
 
 def _masks(flow: Flow, call: cst.Call) -> list[cst.BaseExpression]:
@@ -218,36 +162,24 @@ def _masks(flow: Flow, call: cst.Call) -> list[cst.BaseExpression]:
     return found
 
 
-def _compared(kernel: Kernel, node: cst.Comparison) -> str:
-    left = node.left.value if isinstance(node.left, cst.Subscript) else node.left
-    return kernel.view.code(left)
-
-
-def _require_bounds(kernel: Kernel, flow: Flow, call: cst.Call, indices: set[str]) -> None:
-    """A mask that says nothing but where the indices end."""
+def _bounds(
+    kernel: Kernel, flow: Flow, call: cst.Call, parts: dict[int, Part]
+) -> dict[int, cst.BaseExpression]:
+    """What a mask keeps the indices of each axis below; it may say nothing else."""
+    code = kernel.view.code
+    found: dict[int, cst.BaseExpression] = {}
     for node in _masks(flow, call):
         single = isinstance(node, cst.Comparison) and len(node.comparisons) == 1
-        if not single or not isinstance(node, cst.Comparison):
+        axis = _axis_of(node.left) if isinstance(node, cst.Comparison) else None
+        if not single or not isinstance(node, cst.Comparison) or axis is None:
             raise NotApplicableError(f"{kernel.name} masks a tile by more than its bounds")
-        if _compared(kernel, node) not in indices:
+        number, index, stride = axis
+        same = stride is None and code(index) == code(parts[number][1])
+        below = isinstance(node.comparisons[0].operator, cst.LessThan)
+        if not same or not below or number in found:
             raise NotApplicableError(f"{kernel.name} masks a tile by more than its bounds")
-
-
-def _bound(kernel: Kernel, flow: Flow, call: cst.Call, index: cst.BaseExpression) -> str:
-    """Size that the load's mask compares this index with; empty where it has none."""
-    for node in _masks(flow, call):
-        if isinstance(node, cst.Comparison) and _compared(kernel, node) == kernel.view.code(index):
-            return _size(kernel, node.comparisons[0])
-    return ""
-
-
-def _size(kernel: Kernel, compared: cst.ComparisonTarget) -> str:
-    bound = compared.comparator
-    if isinstance(bound, cst.BinaryOperation) and isinstance(bound.operator, cst.Subtract):
-        bound = bound.left  # K - k * BLOCK: what is left from this tile on
-    if not isinstance(compared.operator, cst.LessThan):
-        raise NotApplicableError(f"{kernel.name} masks a tile by more than its bounds")
-    return kernel.view.code(bound)
+        found[number] = node.comparisons[0].comparator
+    return found
 
 
 def _require_zero(kernel: Kernel, call: cst.Call) -> None:
@@ -257,20 +189,21 @@ def _require_zero(kernel: Kernel, call: cst.Call) -> None:
         raise NotApplicableError(f"{kernel.name} fills masked lanes with {text}, the engine with 0")
 
 
-def _require_plain(kernel: Kernel, tile: Tile) -> None:
+def _require_plain(kernel: Kernel, flow: Flow, tile: Tile) -> None:
     for axis in (tile.rows, tile.columns):
         param = kernel.params.get(axis.block)
         if param is None or not param.constexpr:
             raise NotApplicableError(f"{kernel.name} has a tile whose size is no parameter")
         if argument_text(kernel, axis.block) is None:
             raise NotApplicableError(f"{kernel.name} may be launched without {axis.block}")
-        if "int64" in axis.start:
-            raise NotApplicableError(f"{kernel.name} counts a tile's corner in 64 bits")
-    for stride in (tile.rows.stride, tile.columns.stride):
-        if not stride.isdigit() and stride not in kernel.params:
-            raise NotApplicableError(f"{kernel.name} has a stride that is computed")
-    if tile.rows.stride == "1":
+    rows, columns = tile.rows.stride, tile.columns.stride
+    if rows == "1" or (columns.isdigit() and columns != "1"):
         raise NotApplicableError(f"{kernel.name} loads a tile whose rows are not apart")
+    for stride in (rows, columns):
+        if not stride.isdigit() and (
+            argument_text(kernel, stride) is None or stride in flow.assigned
+        ):
+            raise NotApplicableError(f"{kernel.name} has a stride that is computed")
 
 
 def _statement(kernel: Kernel, call: cst.Call) -> cst.CSTNode:

@@ -8,6 +8,7 @@ import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.triton.copies import each_kernel, torch_name
+from kbs_backends.rewrites.triton.counts import Tiles
 from kbs_backends.rewrites.triton.dataflow import Flow
 from kbs_backends.rewrites.triton.draft import TritonDraft
 from kbs_backends.rewrites.triton.heuristics import add_facts
@@ -53,7 +54,8 @@ def _one(draft: TritonDraft, kernel: Kernel) -> None:
 
 def _tiles(kernel: Kernel) -> list[Tile]:
     flow = Flow(kernel)
-    read = [_tile(kernel, flow, call) for call in kernel.calls("load")]
+    counts = Tiles(kernel, flow)
+    read = [_tile(kernel, flow, counts, call) for call in kernel.calls("load")]
     tiles = [tile for tile in read if isinstance(tile, Tile)]
     if not tiles:
         reasons = dict.fromkeys(str(reason) for reason in read)
@@ -61,9 +63,9 @@ def _tiles(kernel: Kernel) -> list[Tile]:
     return tiles
 
 
-def _tile(kernel: Kernel, flow: Flow, call: cst.Call) -> Tile | NotApplicableError:
+def _tile(kernel: Kernel, flow: Flow, counts: Tiles, call: cst.Call) -> Tile | NotApplicableError:
     try:
-        return read_tile(kernel, flow, call)
+        return read_tile(kernel, flow, counts, call)
     except NotApplicableError as reason:
         return reason
 
@@ -95,6 +97,7 @@ def _fact(tiles: list[Tile]) -> str:
         stride = row if row.isdigit() else f'args["{row}"]'
         conditions += [
             f"{base}.data_ptr() % 16 == 0",
+            f"{stride} > 0",
             f"{stride} * {base}.element_size() % 16 == 0",
             f'args["{tile.rows.block}"] <= 256',
             f'16 // {base}.element_size() <= args["{tile.columns.block}"] <= 256',
@@ -104,4 +107,5 @@ def _fact(tiles: list[Tile]) -> str:
         ]
         if tile.columns.stride != "1":
             conditions.append(f'args["{tile.columns.stride}"] == 1')
+        conditions += sorted(tile.rows.facts | tile.columns.facts)
     return " and ".join(dict.fromkeys(conditions))
