@@ -80,3 +80,50 @@ def test_rows_beyond_the_last_store_nothing_where_masks_are_left_out():
     text = (HERE / "triton" / "multiple_rows_per_block" / "fires_aliased.py").read_text()
     text = done("multiple_rows_per_block", done("mask_elision", text))
     assert "mask=kbs_inside if KBS_EVEN else (cols < n) & kbs_inside)" in text
+
+
+PASSES = """
+import torch
+import triton
+import triton.language as tl
+@triton.jit
+def k(x, y, s, N, B: tl.constexpr):
+    row = tl.program_id(0)
+    total = 0.0
+    for k in range(0, N, B):
+        o = k + tl.arange(0, B)
+        total += tl.sum(tl.load(x + row * N + o, mask=o < N, other=0.0), 0)
+    tl.store(s + row, total)
+    for k in range(0, N, B):
+        o = k + tl.arange(0, B)
+        v = tl.load(x + row * N + o, mask=o < N, other=0.0)
+        tl.store(y + row * N + o, v - total, mask=o < N)
+def run_kernel(x, y, s):
+    M, N = x.shape
+    flat, fresh = x.view(-1), torch.empty_like(x)
+    sums = torch.empty_like(s)
+    k[(M,)](x, y, s, N, B=64)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fires"),
+    [
+        ("x, y, s", True),
+        ("x.view(-1), y, s", True),
+        ("x, x, s", True),
+        ("x, y, sums", True),
+        ("x, y, torch.empty_like(x)", True),
+        ("x, y, x[0]", False),
+        ("x[1:], y, x.T", False),
+        ("x, y, other(x)", False),
+        ("x, y, flat", False),
+        ("*x, y, s", False),
+    ],
+)
+def test_what_is_read_again_was_not_stored_since(arguments, fires):
+    text = PASSES.replace("k[(M,)](x, y, s", f"k[(M,)]({arguments}")
+    assert (
+        REWRITES["row_in_registers"].applies(RewriteSource(text=text, language="triton")).ok
+        is fires
+    )

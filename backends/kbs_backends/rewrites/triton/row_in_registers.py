@@ -8,6 +8,7 @@ import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.draft import edited_slice
+from kbs_backends.rewrites.triton.arrays import may_share
 from kbs_backends.rewrites.triton.copies import (
     branch_launch,
     copied,
@@ -15,7 +16,7 @@ from kbs_backends.rewrites.triton.copies import (
     given,
     reassigned_params,
 )
-from kbs_backends.rewrites.triton.dataflow import Flow, pointer_of
+from kbs_backends.rewrites.triton.dataflow import Flow
 from kbs_backends.rewrites.triton.draft import TritonDraft
 from kbs_backends.rewrites.triton.row_loops import RowLoops
 from kbs_backends.rewrites.triton.view import Kernel, Launch, View, argument, view_of, walk
@@ -115,13 +116,13 @@ def _unlooped(view: View, loop: cst.For) -> list[Edit]:
 def _loads(view: View, row: _Row) -> list[Edit]:
     """Read each address once; the first value is kept for later passes."""
     kernel, flow = row.kernel, Flow(row.kernel)
-    stored = {flow.base(p) for c in kernel.calls("store") if (p := pointer_of(c)) is not None}
+    stores = {call: flow.base(call.args[0].value) for call in kernel.calls("store")}
     kept: dict[tuple[str, str], tuple[str, str]] = {}
     edits: list[Edit] = []
     again = 0
     for loop in row.loops:
         for call, key, other in _keyed(view, kernel, loop):
-            if flow.base(call.args[0].value) in stored:
+            if flow.base(call.args[0].value) in stores.values():
                 continue
             if key not in kept:
                 name = f"kbs_kept_{len(kept)}"
@@ -129,6 +130,7 @@ def _loads(view: View, row: _Row) -> list[Edit]:
                 edits.append(Edit(*view.tree.span(call), name))
                 edits.append(_before(view, call, f"{name} = {view.code(call)}"))
                 continue
+            _require_unchanged(kernel, flow, call, stores)
             name, first = kept[key]
             again += 1
             mask = argument(call, "mask", 1)
@@ -138,6 +140,20 @@ def _loads(view: View, row: _Row) -> list[Edit]:
     if not again:
         raise NotApplicableError(f"{kernel.name} reads nothing twice in its loops")
     return edits
+
+
+def _require_unchanged(
+    kernel: Kernel, flow: Flow, call: cst.Call, stores: dict[cst.Call, str | None]
+) -> None:
+    """What is read again was not stored since, under the name of another parameter."""
+    span, base = kernel.view.tree.span, flow.base(call.args[0].value)
+    for store, target in stores.items():
+        if span(store)[1] > span(call)[0]:
+            continue
+        if base is None or target is None or may_share(kernel, base, target):
+            raise NotApplicableError(
+                f"{kernel.name} may store to {target or 'an array'} what it reads again"
+            )
 
 
 def _before(view: View, call: cst.Call, line: str) -> Edit:
