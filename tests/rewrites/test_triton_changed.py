@@ -81,6 +81,22 @@ def test_a_count_of_tiles_is_read_where_it_is_known():
     assert "    steps = K // BK\n    kbs_steps = tl.cdiv(steps, KBS_SPLITS)\n" in done
 
 
+@pytest.mark.parametrize(
+    ("name", "condition"),
+    [
+        (
+            "fires",
+            "c.numel() * triton.cdiv(M, 16) * triton.cdiv(N, 16) == grid[0] * grid[1] * M * N",
+        ),
+        ("fires_counted", "c.numel() == (M // 16, N // 16)[0] * (M // 16, N // 16)[1] * 16 * 16"),
+    ],
+)
+def test_parts_are_summed_only_where_programs_store_the_whole_result(name, condition):
+    text = (HERE / "triton" / "split_k" / f"{name}.py").read_text()
+    done = REWRITES["split_k"].apply(RewriteSource(text=text, language="triton"))
+    assert f"if KBS_SPLIT_K and c.is_contiguous() and {condition}:" in done
+
+
 def test_a_step_that_is_a_sum_is_multiplied_as_a_whole():
     text = (HERE / "triton" / "split_k" / "fires.py").read_text()
     text = text.replace("range(0, K, BK)", "range(0, K, BK + 0)")

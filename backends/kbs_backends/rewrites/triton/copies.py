@@ -75,11 +75,16 @@ def grid_size(view: View, launch: Launch) -> str:
         if len(grid.body.elements) != 1:
             raise NotApplicableError(f"the grid of {launch.kernel} has several axes")
         call = text if text.isidentifier() else f"({text})"
-        return f"{call}({_meta(view, launch, grid)})[0]"
+        return f"{call}({meta_of(view, launch, grid)})[0]"
     raise NotApplicableError(f"the grid of {launch.kernel} is computed elsewhere")
 
 
-def _meta(view: View, launch: Launch, grid: cst.Lambda) -> str:
+def meta_of(view: View, launch: Launch, grid: cst.Lambda) -> str:
+    """Return a dictionary of what a grid asks for, as the launch gives it.
+
+    Raises:
+        NotApplicableError: The launch does not give it by name.
+    """
     wanted = [
         str(node.evaluated_value) for node in walk(grid.body) if isinstance(node, cst.SimpleString)
     ]

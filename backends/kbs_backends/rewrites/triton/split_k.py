@@ -18,6 +18,7 @@ from kbs_backends.rewrites.triton.copies import (
 )
 from kbs_backends.rewrites.triton.draft import TritonDraft
 from kbs_backends.rewrites.triton.helpers import require_no_reader
+from kbs_backends.rewrites.triton.planes import covered
 from kbs_backends.rewrites.triton.products import Product
 from kbs_backends.rewrites.triton.view import Kernel, Launch, View, axis_of, view_of
 from kbs_backends.variants.records import Edit
@@ -84,7 +85,9 @@ def _one(draft: TritonDraft, kernel: Kernel, torch: str) -> None:
             f"kbs_blocks = ({view.triton}.cdiv(kbs_plane, 1024),)",
             f"kbs_sum_splits[kbs_blocks](kbs_partial, {out}, kbs_plane, KBS_WIDTH=1024)",
         ]
-        branch_launch(branches, launch, f"{draft.switch} and {out}.is_contiguous()", lines)
+        whole = covered(view, kernel, product.flow, launch, out)
+        condition = f"{draft.switch} and {out}.is_contiguous() and {whole}"
+        branch_launch(branches, launch, condition, lines)
     edits = _split(view, product, axis)
     text = copied(view, kernel, name, "kbs_partial, kbs_plane", edits)
     draft.edits += branches.edits

@@ -46,7 +46,7 @@ def read_tile(kernel: Kernel, flow: Flow, tiles: Tiles, call: cst.Call) -> Tile:
     moved, step = _moved(kernel, flow, call, loop)
     start = flow.values[moved][0] if moved else pointer
     terms = flatten(flow, start, keep_axes=True) or []
-    axes = [_axis_of(term) for term in terms]
+    axes = [axis_of_term(term) for term in terms]
     if sorted(a[0] for a in axes if a is not None) != [0, 1]:
         raise NotApplicableError(f"{kernel.name} loads no regular 2-D tile")
     _require_zero(kernel, call)
@@ -55,7 +55,7 @@ def read_tile(kernel: Kernel, flow: Flow, tiles: Tiles, call: cst.Call) -> Tile:
     tile = Tile(call, before)
     _read_base(kernel, flow, tile, [t for t, a in zip(terms, axes, strict=True) if a is None])
     parts = {a[0]: a for a in axes if a is not None}
-    bounds = _bounds(kernel, flow, call, parts)
+    bounds = bounds_of(kernel, flow, call, parts)
     counted = Range(kernel, loop) if loop is not None else None
     place = Place(kernel=kernel, flow=flow, tiles=tiles, loop=counted, before=before, step=step)
     strides = {n: view.code(s) if s is not None else "1" for n, (_, _, s) in parts.items()}
@@ -130,7 +130,7 @@ def _moved(kernel: Kernel, flow: Flow, call: cst.Call, loop: cst.For | None) -> 
     return pointer.value, kernel.view.code(move.value)
 
 
-def _axis_of(term: cst.BaseExpression) -> Part | None:
+def axis_of_term(term: cst.BaseExpression) -> Part | None:
     """Axis, index and stride of a term, None where it has no axis."""
     stride: cst.BaseExpression | None = None
     if isinstance(term, cst.BinaryOperation) and isinstance(term.operator, cst.Multiply):
@@ -146,9 +146,9 @@ def _axis_of(term: cst.BaseExpression) -> Part | None:
     return (1, term.value, stride) if slices == [False, True] else None
 
 
-def _masks(flow: Flow, call: cst.Call) -> list[cst.BaseExpression]:
-    """Parts of a load's mask that all have to hold."""
-    mask = argument(call, "mask", 1)
+def _masks(flow: Flow, call: cst.Call, place: int) -> list[cst.BaseExpression]:
+    """Parts of a mask that all have to hold."""
+    mask = argument(call, "mask", place)
     waiting = [mask.value] if mask is not None else []
     found = []
     while waiting:
@@ -162,15 +162,15 @@ def _masks(flow: Flow, call: cst.Call) -> list[cst.BaseExpression]:
     return found
 
 
-def _bounds(
+def bounds_of(
     kernel: Kernel, flow: Flow, call: cst.Call, parts: dict[int, Part]
 ) -> dict[int, cst.BaseExpression]:
     """What a mask keeps the indices of each axis below; it may say nothing else."""
     code = kernel.view.code
     found: dict[int, cst.BaseExpression] = {}
-    for node in _masks(flow, call):
+    for node in _masks(flow, call, 2 if kernel.is_tl(call, "store") else 1):
         single = isinstance(node, cst.Comparison) and len(node.comparisons) == 1
-        axis = _axis_of(node.left) if isinstance(node, cst.Comparison) else None
+        axis = axis_of_term(node.left) if isinstance(node, cst.Comparison) else None
         if not single or not isinstance(node, cst.Comparison) or axis is None:
             raise NotApplicableError(f"{kernel.name} masks a tile by more than its bounds")
         number, index, stride = axis
