@@ -57,6 +57,63 @@ def test_work_of_one_element_is_shared_out(work, before):
     assert answer.ok, answer.why
 
 
+WITH_Z = "const float* x, const float* z, float* y, int n"
+
+
+@pytest.mark.parametrize(
+    ("work", "before", "why"),
+    [
+        ("float v = x[i]; if (n > 9) v += z[i]; y[i] = v;", "", "z only under a condition"),
+        ("y[i] = x[i] + (n > 9 ? z[i] : 0.0f);", "", "z only under a condition"),
+        ("y[i] = x[i] + (n > 9 && z[i] > 0.0f);", "", "z only under a condition"),
+        ("y[i] = x[i] + (n < 9 or z[i] > 0.0f);", "", "z only under a condition"),
+        ("float v = x[i]; for (int j = 9; j < n; ++j) v += z[i]; y[i] = v;", "", "z only under"),
+        ("float v = x[i]; while (v < 0.0f) v += z[i]; y[i] = v;", "", "z only under"),
+        ("float v = x[i]; switch (n) { case 1: v += z[i]; } y[i] = v;", "", "z only under"),
+        ("float v = x[i]; if (v > 0.0f) v = 1.0f; else v = z[i]; y[i] = v;", "", "z only under"),
+        ("y[i] = x[i];\n#if WIDE\ny[i] += z[i];\n#endif\n", "#define WIDE 0", "z only under"),
+        ("y[i] = x[i] * sizeof(z[i]);", "", "change an element of z"),
+        ("y[i] = x[i] * sizeof(1 + z[i]);", "", "z only under a condition"),
+        ("y[i] = MAYBE(z[i]) + x[i];", "#define MAYBE(v) (N > 9 ? (v) : 0.0f)", "z only under"),
+        ("y[i] = NOT(z[i]) + x[i];", "#define NOT(v) 0.0f", "z only under a condition"),
+        ("if (x[i] > 0.0f) y[i] = z[i] + x[i];", "", "only under a condition"),
+        ("float v = x[i] + z[i] + y[i]; if (v > 0.0f) y[i] = v;", "", "stores to y only under"),
+        ("float v = x[i] + z[i]; y[i] = v; STOP(v);", "#define STOP(v) if (v > 9) return", "early"),
+        ("y[i] = x[i] + Z + z[i];", "#define Z z[i + 1]", "reaches z in a macro"),
+        ("set(y[i], x[i] + z[i]);", "__device__ void set(float& a, float v) { a = v; }", "change"),
+        ("float& r = y[i]; r = x[i] + z[i];", "", "change an element of y"),
+        ("(y[i]) = x[i] + z[i];", "", "change an element of y"),
+    ],
+)
+def test_a_pack_is_not_moved_where_an_element_may_not_be(work, before, why):
+    answer = asked("vectorized_access", elementwise(work, before, WITH_Z))
+    assert not answer.ok
+    assert why in answer.why
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "float v = x[i] + z[i]; y[i] = v > 0.0f ? x[i] : z[i];",
+        "if (x[i] > z[i]) { y[i] = x[i]; } y[i] = z[i];",
+        "float v; do { v = x[i] + z[i]; } while (v > 9.0f); y[i] = v;",
+        "for (int j = z[i]; j < n; ++j) y[i] = x[i]; y[i] = x[i];",
+    ],
+)
+def test_an_element_that_is_reached_in_any_case_may_be_reached_again(work):
+    answer = asked("vectorized_access", elementwise(work, params=WITH_Z))
+    assert answer.ok, answer.why
+
+
+def test_a_grid_stride_loop_over_groups_counts_no_further_than_the_one_before():
+    loop = f"for ({INDEX} i < n; i += blockDim.x * gridDim.x) y[i] = x[i];"
+    text = elementwise("").replace(f"{INDEX} if (i < n) {{  }}", loop)
+    source = RewriteSource(text=text, language="cuda-cpp")
+    new = REWRITES["vectorized_access"].apply(source)
+    assert "kbs_thread += blockDim.x * gridDim.x" in new
+    assert "kbs_first +=" not in new
+
+
 def test_two_names_at_the_beginning_are_not_lost():
     text = elementwise("y[i] = x[i] * t;").replace("threadIdx.x;", "threadIdx.x, t = threadIdx.x;")
     assert "more than its index" in asked("vectorized_access", text).why
@@ -85,121 +142,3 @@ def test_hints_of_an_earlier_rewrite_are_named(first, text):
     after = RewriteSource(text=REWRITES[first].apply(source), language="cuda-cpp")
     why = REWRITES["vectorized_access"].applies(after).why
     assert "of an earlier rewrite" in why
-
-
-STEP = (
-    "__global__ void step(const float* u, float* v, int n) "
-    f"{{ {INDEX} if (i < n) v[i] = u[i] * 0.5f; }}\n"
-)
-RELAX = "static void relax(const float* a, float* b, int n) { step<<<1, 256>>>(a, b, n); }\n"
-
-
-@pytest.mark.parametrize(
-    ("host", "why"),
-    [
-        (RELAX + "void solve(float* u, int n) { relax(u, u, n); }", "by a caller of relax"),
-        (
-            RELAX
-            + "static void twice(float* p, float* q, int n) { relax(p, q, n); relax(q, p, n); }\n"
-            + "void solve(float* u, float* w, int n) { twice(u, w, n); twice(u, u, n); }",
-            "by a caller of relax",
-        ),
-        ("void solve(float* u, int n) { float* w = u; step<<<1, 256>>>(u, w, n); }", "twice"),
-        ("void solve(float* u, int n) { step<<<1, 256>>>(u, u + n, n); }", "twice"),
-        ("void solve(float* u, int n) { step<<<1, 256>>>(&u[0], &u[n], n); }", "twice"),
-        (
-            "void solve(float* u, float* w, int n) { step<<<1, 256>>>(n > 9 ? w : u, w, n); }",
-            "twice",
-        ),
-        (
-            (
-                "void solve(float* u, float* w, int n) {\n"
-                "  for (int s = 0; s < n; ++s) { step<<<1, 256>>>(u, w, n); std::swap(u, w); }\n}"
-            ),
-            "twice",
-        ),
-        (
-            (
-                "float* pick(int n);\n"
-                "void solve(float* u, int n) { step<<<1, 256>>>(u, pick(n), n); }"
-            ),
-            "cannot be followed",
-        ),
-        (
-            (
-                "void find(float** p);\n"
-                "void solve(float* u, int n) { float* w; find(&w); step<<<1, 256>>>(u, w, n); }"
-            ),
-            "cannot be followed",
-        ),
-        (
-            (
-                "void solve(float* u, int n) {\n"
-                "  auto go = [&](const float* a, float* b) { step<<<1, 256>>>(a, b, n); };\n"
-                "  go(u, u);\n}"
-            ),
-            "cannot be followed",
-        ),
-        (
-            (
-                "typedef void (*kern)(const float*, float*, int);\n"
-                "void solve(float* u, float* w, int n) { kern k = step; k<<<1, 256>>>(u, w, n); }"
-            ),
-            "through a pointer",
-        ),
-        (
-            (
-                "void solve(float* u, int n) {\n"
-                "  void* given[] = {&u, &u, &n};\n"
-                "  cudaLaunchKernel((void*)step, dim3(1), dim3(256), given, 0, 0);\n}"
-            ),
-            "through a pointer",
-        ),
-        (
-            (
-                "struct Both { float* a; float* b; };\n"
-                "void solve(float* u, int n) { Both p{u, u}; step<<<1, 256>>>(p.a, p.b, n); }"
-            ),
-            "twice",
-        ),
-    ],
-)
-@pytest.mark.parametrize("method", ["readonly_cache_path", "vectorized_access"])
-def test_arrays_that_may_be_one_are_not_called_apart(method, host, why):
-    answer = asked(method, STEP + host)
-    assert not answer.ok
-    assert why in answer.why
-
-
-@pytest.mark.parametrize(
-    "host",
-    [
-        RELAX + "void solve(float* u, float* w, int n) { relax(u, w, n); relax(w, u, n); }",
-        "void solve(float* u, int n) { float* w; cudaMalloc(&w, n); step<<<1, 256>>>(u, w, n); }",
-        "static float* w;\nvoid solve(float* u, int n) { step<<<1, 256>>>(u, w, n); }",
-        "struct P { float *u, *w; };\nvoid solve(P p, int n) { step<<<1, 256>>>(p.u, p.w, n); }",
-        (
-            "void solve(Tensor u, int n) { auto w = torch::empty_like(u);\n"
-            "  step<<<1, 256>>>(u.data_ptr<float>(), w.data_ptr<float>(), n); }"
-        ),
-        "void solve(float* u, float* w, int n) { step<<<1, 256>>>((float*)u, w /* out */, n); }",
-    ],
-)
-@pytest.mark.parametrize("method", ["readonly_cache_path", "vectorized_access"])
-def test_arrays_that_are_apart_are_found_so(method, host):
-    answer = asked(method, STEP + host)
-    assert answer.ok, answer.why
-
-
-@pytest.mark.parametrize(
-    "again",
-    [
-        "template __global__ void k<float>(float* x, float* y, int n);",
-        "template <> __global__ void k<int>(int* x, int* y, int n) { y[0] = x[0]; }",
-        "template <typename T> __global__ void k(T* x, T* y, int n);",
-        "__global__ void k(int* x, int* y, int n) { y[0] = x[0]; }",
-    ],
-)
-def test_a_kernel_that_stands_a_second_time_keeps_its_types(again):
-    text = "template <typename T>\n" + elementwise("y[i] = x[i];", params="T* x, T* y, int n")
-    assert "a second time" in asked("readonly_cache_path", f"{text}{again}\n").why

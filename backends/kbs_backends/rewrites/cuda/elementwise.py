@@ -8,9 +8,10 @@ from typing import Final
 from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError
+from kbs_backends.rewrites.cuda.elements import is_read, reached_always
 from kbs_backends.rewrites.cuda.names import declares
-from kbs_backends.rewrites.cuda.reach import called_name, strange_call, words_of
-from kbs_backends.rewrites.cuda.view import Kernel, Param
+from kbs_backends.rewrites.cuda.reach import called_name, macro_words, strange_call, words_of
+from kbs_backends.rewrites.cuda.view import Kernel, Param, View
 from kbs_backends.variants.records import Edit, apply_edits
 
 SIZES: Final = {
@@ -26,6 +27,7 @@ _OF_THREAD = re.compile(
     re.IGNORECASE,
 )
 """Names by which work hangs on its thread, warp or block, and not only on its element."""
+_LEAVES = frozenset({"return", "goto", "break", "continue"})
 _BREAKS = frozenset({"return_statement", "goto_statement", "break_statement", "continue_statement"})
 
 
@@ -49,6 +51,7 @@ class Elementwise:
             self._read_loop(statements[0])
         else:
             self._read_guarded(statements)
+        self._require_no_thread()
         self._read_arrays()
         self._require_work_of_one_element()
 
@@ -73,11 +76,14 @@ class Elementwise:
         self.index, self.first = self.view.code(name), self.view.code(value)
         self.index_type = self.view.code(kind)
 
-    def _require_work_of_one_element(self) -> None:
+    def _require_no_thread(self) -> None:
         """Several elements will share a thread: nothing may tell the threads apart."""
         for word in sorted(words_of(self.view, self.work)):
             if _OF_THREAD.fullmatch(word):
                 raise self._other(f"uses {word} in its work, which is not its element's alone")
+
+    def _require_work_of_one_element(self) -> None:
+        """No call may know more than its arguments, and index and size must stay what they are."""
         called = strange_call(self.view, self.work)
         if called is not None:
             raise self._other(f"calls {called}, which may hang on the thread")
@@ -142,18 +148,22 @@ class Elementwise:
 
     def _read_arrays(self) -> None:
         pointers = {p.name: p for p in self.kernel.params.values() if p.stars}
+        self._require_plain_macros(set(pointers))
         touched: dict[str, Param] = {}
         self.loaded: set[str] = set()
         self.stored: set[str] = set()
+        self._always: set[str] = set()
+        self._always_stored: set[str] = set()
         for statement in self.work:
             for node in self.view.tree.walk(statement):
                 if node.type in _BREAKS:
                     raise self._other("leaves its work early")
                 name = self.view.code(node) if node.type == "identifier" else ""
                 if name in pointers:
-                    self._access(node, pointers[name], unconditional=node_is_plain(node, statement))
+                    self._access(node, pointers[name], statement)
                     touched[name] = pointers[name]
         self.arrays = list(touched.values())
+        self._require_whole_groups()
         sizes = {SIZES.get(param.element, 0) for param in self.arrays}
         if len(sizes) != 1 or 0 in sizes or any(param.stars != 1 for param in self.arrays):
             raise self._other("has arrays of unlike or unknown element sizes")
@@ -163,7 +173,25 @@ class Elementwise:
         if not self.stored:
             raise self._other("stores to no array by its index")
 
-    def _access(self, node: Node, param: Param, *, unconditional: bool) -> None:
+    def _require_plain_macros(self, pointers: set[str]) -> None:
+        """No macro may leave the work, or reach an array beside what is seen here."""
+        for word in sorted(macro_words(self.view, self.work)):
+            if word in _LEAVES:
+                raise self._other(f"leaves its work early, by {word} in a macro")
+            if word in pointers:
+                raise self._other(f"reaches {word} in a macro")
+
+    def _require_whole_groups(self) -> None:
+        """A pack is loaded and stored whole, whatever a condition says of one element."""
+        for name in (param.name for param in self.arrays):
+            if name not in self._always:
+                raise self._other(
+                    f"reaches {name} only under a condition, beyond which it may not go so far"
+                )
+            if name in self.stored - self._always_stored:
+                raise self._other(f"stores to {name} only under a condition")
+
+    def _access(self, node: Node, param: Param, statement: Node) -> None:
         access = node.parent
         indices = access.child_by_field_name("indices") if access is not None else None
         if access is None or indices is None or access.child_by_field_name("argument") != node:
@@ -178,17 +206,18 @@ class Elementwise:
         user = access.parent
         if user is not None and user.type == "pointer_expression":
             raise self._other(f"takes an address in {param.name}")
-        assigned = user is not None and user.type == "assignment_expression"
-        if user is not None and assigned and user.child_by_field_name("left") == access:
+        always = reached_always(self.view, access, statement)
+        if always:
+            self._always.add(param.name)
+        sign = _written_by(self.view, access)
+        if sign:
             self.stored.add(param.name)
-            operator = user.child_by_field_name("operator")
-            plain = operator is not None and self.view.code(operator) == "="
-            if not (plain and unconditional):
-                self.loaded.add(param.name)
-            return
-        if user is not None and user.type == "update_expression":
-            self.stored.add(param.name)
-        self.loaded.add(param.name)
+            if always:
+                self._always_stored.add(param.name)
+        elif not is_read(self.view, node):
+            raise self._other(f"may change an element of {param.name} otherwise than by setting it")
+        if sign != "=" or not always:
+            self.loaded.add(param.name)
 
     def _hinted(self, node: Node) -> str:
         """Name of the helper of another rewrite whose call a node stands in."""
@@ -215,6 +244,16 @@ class Elementwise:
         return lines
 
 
+def _written_by(view: View, access: Node) -> str:
+    """Operator by which an element is set: ``=``, ``+=``, ``++``; empty where it is not."""
+    user = access.parent
+    sign = user.child_by_field_name("operator") if user is not None else None
+    if user is None or sign is None:
+        return ""
+    assigned = user.type == "assignment_expression" and user.child_by_field_name("left") == access
+    return view.code(sign) if assigned or user.type == "update_expression" else ""
+
+
 def _may_change(name: Node) -> bool:
     """Return whether a name is assigned, counted up or down, or its address is taken."""
     above = name.parent
@@ -223,13 +262,3 @@ def _may_change(name: Node) -> bool:
     if above.type == "assignment_expression":
         return above.child_by_field_name("left") == name
     return above.type in {"update_expression", "pointer_expression", "reference_declarator"}
-
-
-def node_is_plain(node: Node, statement: Node) -> bool:
-    """Return whether an access stands in an expression statement, not below a condition."""
-    above = node.parent
-    while above is not None and above != statement:
-        if above.type in {"if_statement", "conditional_expression", "for_statement"}:
-            return False
-        above = above.parent
-    return statement.type == "expression_statement"

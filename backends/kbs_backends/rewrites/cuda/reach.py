@@ -44,6 +44,18 @@ def words_of(view: View, nodes: list[Node]) -> set[str]:
     return seen
 
 
+def macro_words(view: View, nodes: list[Node]) -> set[str]:
+    """Every name in the macros that stand in ``nodes``, and in the macros behind those."""
+    found: set[str] = set()
+    left = {word for node in nodes for word in _WORD.findall(_without_comments(view, node))}
+    while left:
+        texts = [text for name in left for text in view.macros.get(name, ())]
+        new = {word for text in texts for word in _WORD.findall(text)}
+        left = new - found
+        found |= new
+    return found
+
+
 def _device(view: View, name: str) -> list[Node]:
     found = view.functions.get(name, ())
     return [one for one in found if "__global__" not in view.code(one).split("{", 1)[0]]

@@ -69,17 +69,18 @@ def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
     start, end = body.start_byte + 1, body.end_byte - 1
     old = view.data[start:end].decode().strip("\n").rstrip()
     group = _group(form)
+    first = f"  const {form.index_type} kbs_first = kbs_thread * KBS_VECTOR;"
     if form.stride:
         head = (
-            f"  for ({form.index_type} kbs_first = ({form.first}) * KBS_VECTOR; "
-            f"kbs_first < {form.bound}; kbs_first += ({form.stride}) * KBS_VECTOR) {{"
+            f"  for ({form.index_type} kbs_thread = {form.first}; "
+            f"kbs_thread <= {form.bound} / KBS_VECTOR; kbs_thread += {form.stride}) {{"
         )
-        new = [head, *(f"  {line}" for line in group), "  }"]
+        new = [head, f"  {first}", *(f"  {line}" for line in group), "  }"]
     else:
         start_of_group = [
             f"  const {form.index_type} kbs_thread = {form.first};",
             f"  if (kbs_thread > {form.bound} / KBS_VECTOR) return;",
-            f"  const {form.index_type} kbs_first = kbs_thread * KBS_VECTOR;",
+            first,
         ]
         new = [*start_of_group, *group]
     lines = ["", f"#if {draft.switch}", *new, "#else", old, "#endif", ""]
@@ -87,7 +88,7 @@ def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
 
 
 def _group(form: Elementwise) -> list[str]:
-    """Lines that handle the elements from ``kbs_first`` on."""
+    """Lines that handle the elements from ``kbs_first`` on; no number passes the size."""
     aligned = " && ".join(f"kbs_aligned({param.name})" for param in form.arrays)
     lines = [f"  if ({form.bound} - kbs_first >= KBS_VECTOR && {aligned}) {{"]
     for param in form.arrays:
@@ -112,11 +113,11 @@ def _group(form: Elementwise) -> list[str]:
             lines.append(f"    *{at} = kbs_{param.name};")
     lines += [
         "  } else {",
-        "    for (int kbs_lane = 0; kbs_lane < KBS_VECTOR; ++kbs_lane) {",
+        f"    for (int kbs_lane = 0; kbs_lane < {form.bound} - kbs_first; ++kbs_lane) {{",
+        "      if (kbs_lane == KBS_VECTOR) break;",
         f"      const {form.index_type} {form.index} = kbs_first + kbs_lane;",
-        f"      if ({form.index} < {form.bound}) {{",
-        *(f"        {line}" for line in form.statements(packed=False)),
-        "      }",
+        f"      (void){form.index};",
+        *(f"      {line}" for line in form.statements(packed=False)),
         "    }",
         "  }",
     ]

@@ -37,6 +37,8 @@ class Param(msgspec.Struct, frozen=True, kw_only=True):
     stars: int
     const: bool
     restrict: bool
+    array: bool = False
+    """Written ``x[]``, a pointer all the same."""
     volatile: bool = False
     start: int
     """Byte offset of the declaration."""
@@ -243,9 +245,10 @@ def _params(view: View, node: Node) -> Iterator[Param]:
     for declared in view.tree.walk(node.child_by_field_name("declarator"), "parameter_declaration"):
         here = declared.child_by_field_name("declarator")
         kind = declared.child_by_field_name("type")
-        stars, restrict = 0, False
+        stars, restrict, array = 0, False, False
         while here is not None and here.type != "identifier":
-            stars += here.type == "pointer_declarator"
+            stars += here.type in {"pointer_declarator", "array_declarator"}
+            array |= here.type == "array_declarator"
             restrict |= any("restrict" in view.tree.code(child) for child in here.children[:2])
             inner = here.child_by_field_name("declarator")
             here = inner
@@ -258,6 +261,7 @@ def _params(view: View, node: Node) -> Iterator[Param]:
             stars=stars,
             const=any(view.tree.code(one).strip() == "const" for one in qualifiers),
             restrict=restrict,
+            array=array,
             volatile=any(view.tree.code(one).strip() == "volatile" for one in qualifiers),
             start=declared.start_byte,
             name_start=here.start_byte,
