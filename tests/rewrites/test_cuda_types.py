@@ -94,6 +94,70 @@ def test_doubles_that_are_more_than_numbers_stay(work, before, why):
     assert why in answer.why
 
 
+STEP = "__device__ float step_of(float v) { return v > 1.0f ? 1.0f : 0.0f; }"
+
+
+@pytest.mark.parametrize(
+    ("work", "before", "why"),
+    [
+        ("int j = (int)(i * 0.7); y[i] = x[j];", "", "makes a double an integer"),
+        ("int j = i * 0.7; y[i] = x[j];", "", "makes a double an integer"),
+        ("int j; j = i * 0.7; y[i] = x[j];", "", "makes a double an integer"),
+        ("int j = static_cast<int>(i * 0.7); y[i] = x[j];", "", "makes a double an integer"),
+        ("int j = int(i * 0.7); y[i] = x[j];", "", "makes a double an integer"),
+        ("float at = i * 0.7; y[i] = x[(int)at];", "", "makes a double an integer"),
+        ("auto at = i * 0.7; at += 1.0; y[i] = x[(int)at];", "", "makes a double an integer"),
+        ("double at = i; y[i] = x[__double2int_rd(at)];", "", "rounds a double to a step"),
+        ("y[i] = floor(x[i] * 0.1);", "", "rounds a double to a step"),
+        ("y[i] = floorf(x[i] * 0.1);", "", "rounds a double to a step"),
+        ("y[i] = lrint(x[i] * 0.1);", "", "rounds a double to a step"),
+        ("y[i] = fmod(x[i], 0.1);", "", "rounds a double to a step"),
+        ("y[i] = x[i] > 0.1 ? 1.0f : 0.0f;", "", "compares a double"),
+        ("double d = x[i]; if (d * 3.0 < 1.0f) y[i] = 1.0f;", "", "compares a double"),
+        ("y[i] = x[i] * 0.1; if (y[i] == 1.0f) y[i] = 0.0f;", "", "compares a double"),
+        ("for (double t = 0.0; t < 1.0; t += 0.1) y[i] += x[i];", "", "compares a double"),
+        ("double d = x[i]; y[i] = d ? 1.0f : 0.0f;", "", "whether a double is zero"),
+        ("double d = x[i]; y[i] = !d;", "", "whether a double is zero"),
+        ("double d = x[i]; bool b = d * 0.5; y[i] = b;", "", "makes a double an integer"),
+        ("double d = x[i]; y[i] = step_of(d);", STEP, "calls step_of, which compares"),
+        ("double d = x[i]; y[i] = at(d);", "__device__ int at(int v) { return v; }", "calls at"),
+        (
+            "y[i] = at(x[i] * 0.3);",
+            "__device__ int at(float v) { return v; }",
+            "makes a double an integer",
+        ),
+        ("y[i] = AT(x[i] * 0.3);", "#define AT(v) ((int)(v))", "a macro that may decide"),
+        ("double d = x[i]; y[i] = AT;", "#define AT ((int)d)", "a macro that works on a double"),
+        ("atomicAdd(&counts[i], x[i] * 0.1);", "__device__ int counts[9];", "an integer"),
+        ("y[i] = from_a_header(x[i] * 0.1);", "", "which cannot be followed"),
+    ],
+)
+def test_doubles_that_decide_stay(work, before, why):
+    answer = asked("avoid_fp64", elementwise(work, before))
+    assert not answer.ok
+    assert why in answer.why
+
+
+def test_a_double_that_becomes_an_element_of_integers_stays():
+    text = elementwise("y[i] = x[i] * 0.1;", params="const float* x, int* y, int n")
+    assert "makes a double an integer" in asked("avoid_fp64", text).why
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "y[i] = x[i] > 0.5 ? x[i] * 0.1 : 0.0;",
+        "float best = -1e30; best = fmaxf(best, x[i]); if (best > 2.0) best = 2.0; y[i] = best;",
+        "double sum = 0.0; for (int j = 0; j < n; ++j) sum += x[j]; y[i] = sum / n;",
+        "y[i] = __expf(x[i] * 0.1) + tanhf(0.3 * x[i]);",
+        "int j = n > 9.0 ? 1 : 2; y[i] = x[j] * 0.1;",
+    ],
+)
+def test_doubles_that_are_summed_and_stored_become_single(work):
+    answer = asked("avoid_fp64", elementwise(work))
+    assert answer.ok, answer.why
+
+
 def test_a_template_that_is_launched_with_double_stays():
     kernel = "template <typename T>\n" + elementwise(
         "y[i] = x[i] * 0.1;", params="T* x, T* y, int n"
@@ -113,8 +177,8 @@ def test_a_template_that_is_launched_with_double_stays():
         ),
         ("long double d = 0.5; y[i] = d;", "", "long double d"),
         (
-            "double acc = 0.5; add(acc, x[i]);",
-            "__device__ void add(double a, float v);",
+            "double acc = 0.5; y[i] = add(acc, x[i]);",
+            "__device__ float add(double a, float v) { return a + v; }",
             "double a",
         ),
     ],

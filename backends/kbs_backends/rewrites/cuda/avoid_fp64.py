@@ -7,6 +7,7 @@ import re
 from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
+from kbs_backends.rewrites.cuda.deciding import decides
 from kbs_backends.rewrites.cuda.doubles import (
     beyond_single,
     in_pasting_macro,
@@ -30,7 +31,11 @@ def rewrite(source: RewriteSource) -> Rewritten:
     reasons = []
     for kernel in view.kernels:
         wide = _wide(view, kernel)
-        reason = more_than_numbers(view, kernel) or _out_of_range(view, kernel, wide)
+        reason = (
+            more_than_numbers(view, kernel)
+            or _out_of_range(view, kernel, wide)
+            or decides(view, kernel, wide)
+        )
         if reason:
             reasons.append(reason)
             continue
