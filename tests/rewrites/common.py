@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 SUFFIX = {"triton": ".py", "cuda-cpp": ".cu"}
 FOLDER = {"triton": "triton", "cuda-cpp": "cuda"}
-CUDA_DIMS = {"N": 4096}
+CUDA_DIMS = {"N": 4096, "rows": 4096, "columns": 1024, "tokens": 8192, "dim": 1024}
 
 
 def cases(language, kind):
