@@ -199,6 +199,27 @@ def test_template_parameters_are_read_with_the_values_of_the_launch(kernel, why)
         ),
         (
             SCALE
+            + host(
+                "int b = n / 256, r = n % 256; scale<<<b, 256>>>(x, y, n, 1);"
+                " scale<<<r, 1>>>(x, y, n, 1);"
+            ),
+            "counts in 256 threads again: n % 256",
+        ),
+        (
+            SCALE
+            + host(
+                "int b = (n + 255) / 256; int all = b * 256; scale<<<b, 256>>>(x, y, n, 1);"
+                " clear<<<all, 1>>>(y);"
+            ),
+            "counts in 256 threads again: b * 256",
+        ),
+        (
+            SCALE
+            + host("int b = (n + 255) / 256; scale<<<b, 256>>>(x, y, n, 1); use(y + (b << 8));"),
+            "counts in 256 threads again",
+        ),
+        (
+            SCALE
             + STRIDE
             + host(
                 "int g = (n + 255) / 256; scale<<<g, 256>>>(x, t, n, 1); stride<<<g, n>>>(t, y, n);"

@@ -10,6 +10,7 @@ from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewrit
 from kbs_backends.rewrites.cuda.constants import value_of
 from kbs_backends.rewrites.cuda.draft import CudaDraft
 from kbs_backends.rewrites.cuda.following import Following, following, on_which, read_template
+from kbs_backends.rewrites.cuda.host_counts import counted_again
 from kbs_backends.rewrites.cuda.thread_counts import tied_to_threads
 from kbs_backends.rewrites.cuda.view import LISTS, Launch, View, view_of
 from kbs_backends.variants import read_marks
@@ -72,7 +73,7 @@ def _followed(view: View, launch: Launch, source: RewriteSource) -> Following | 
     for argument in launch.arguments:
         if value_of(view, argument, launch.host, dict.fromkeys(found.names)) == found.number:
             reason = reason or f"{launch.kernel} is given {found.number} as an argument too"
-    return reason or found
+    return reason or counted_again(view, launch, found) or found
 
 
 def _join(groups: list[_Group], launch: Launch, found: Following) -> None:

@@ -6,6 +6,7 @@ from tree_sitter import Node
 
 from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewritten
 from kbs_backends.rewrites.cuda.aliases import aliased
+from kbs_backends.rewrites.cuda.covers import covers
 from kbs_backends.rewrites.cuda.draft import CudaDraft
 from kbs_backends.rewrites.cuda.elementwise import Elementwise
 from kbs_backends.rewrites.cuda.view import Kernel, View, view_of
@@ -47,8 +48,9 @@ def rewrite(source: RewriteSource) -> Rewritten:
             continue
         sizes.add(form.bytes_per_element)
         done.append(kernel)
-        _vectorize(draft, form)
-        if not form.stride:
+        covered = bool(form.stride) or _is_covered(view, form)
+        _vectorize(draft, form, covered=covered)
+        if covered and not form.stride:
             _shrink_grid(draft, kernel)
     if not done:
         raise NotApplicableError("; ".join(dict.fromkeys(reasons)))
@@ -64,11 +66,20 @@ def _refusal(view: View, kernel: Kernel) -> str:
     return aliased(view, kernel)
 
 
-def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
+def _is_covered(view: View, form: Elementwise) -> bool:
+    """Return whether every launch has a thread for every element."""
+    place, launches = list(form.kernel.params).index(form.bound), form.kernel.launches()
+    reached = bool(launches) and all(covers(view, one, place) for one in launches)
+    return reached and not view.passed_on(form.kernel.name)
+
+
+def _vectorize(draft: CudaDraft, form: Elementwise, *, covered: bool) -> None:
+    """Write the new body; where a launch may not reach the size, it goes as far as its threads."""
     view, body = draft.view, form.kernel.body
     start, end = body.start_byte + 1, body.end_byte - 1
     old = view.data[start:end].decode().strip("\n").rstrip()
-    group = _group(form)
+    bound = form.bound if covered else "kbs_size"
+    group = _group(form, bound)
     first = f"  const {form.index_type} kbs_first = kbs_thread * KBS_VECTOR;"
     if form.stride:
         head = (
@@ -77,9 +88,12 @@ def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
         )
         new = [head, f"  {first}", *(f"  {line}" for line in group), "  }"]
     else:
+        threads = "(long long)gridDim.x * blockDim.x"
+        size = f"  const auto kbs_size = {form.bound} < {threads} ? {form.bound} : {threads};"
         start_of_group = [
+            *([] if covered else [size]),
             f"  const {form.index_type} kbs_thread = {form.first};",
-            f"  if (kbs_thread > {form.bound} / KBS_VECTOR) return;",
+            f"  if (kbs_thread > {bound} / KBS_VECTOR) return;",
             first,
         ]
         new = [*start_of_group, *group]
@@ -87,10 +101,10 @@ def _vectorize(draft: CudaDraft, form: Elementwise) -> None:
     draft.replace((start, end), "\n".join(lines))
 
 
-def _group(form: Elementwise) -> list[str]:
+def _group(form: Elementwise, bound: str) -> list[str]:
     """Lines that handle the elements from ``kbs_first`` on; no number passes the size."""
     aligned = " && ".join(f"kbs_aligned({param.name})" for param in form.arrays)
-    lines = [f"  if ({form.bound} - kbs_first >= KBS_VECTOR && {aligned}) {{"]
+    lines = [f"  if ({bound} - kbs_first >= KBS_VECTOR && {aligned}) {{"]
     for param in form.arrays:
         pack = f"KbsPack<{param.element}>"
         name = f"kbs_{param.name}"
@@ -113,7 +127,7 @@ def _group(form: Elementwise) -> list[str]:
             lines.append(f"    *{at} = kbs_{param.name};")
     lines += [
         "  } else {",
-        f"    for (int kbs_lane = 0; kbs_lane < {form.bound} - kbs_first; ++kbs_lane) {{",
+        f"    for (int kbs_lane = 0; kbs_lane < {bound} - kbs_first; ++kbs_lane) {{",
         "      if (kbs_lane == KBS_VECTOR) break;",
         f"      const {form.index_type} {form.index} = kbs_first + kbs_lane;",
         f"      (void){form.index};",
