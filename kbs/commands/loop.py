@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -193,23 +192,6 @@ def state(context: Context, *, run_path: Path) -> None:
         context.print_json(msgspec.to_builtins(run.state()))
 
 
-def _order(context: Context, run_path: Path, kind: str, *, told: str = "", **fields: Any) -> None:
-    """Put an order into the journal; the next step of the run follows it."""
-    from kbs.looping.before_v0 import require_followed
-    from kbs.looping.home import open_run
-    from kbs_engine.loop.parts import Order
-
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    order = msgspec.convert({"kind": kind, "at": now, **fields}, Order)
-    with open_run(context, run_path) as run:
-        require_followed(run, kind)
-        run.journal.append("order", order=order)
-    if context.json:
-        context.print_json({"run": str(run_path), "order": msgspec.to_builtins(order)})
-    elif context.verbosity >= 0:
-        click.echo(f"{kind}: {told}`kbs loop next {shell(run_path)}` goes on")
-
-
 @command.command("extend", epilog="Example: kbs loop extend run_20250101_120000 -n 2")
 @RUN
 @click.option("-n", "--iterations", type=click.IntRange(1, 1000), required=True,
@@ -217,7 +199,9 @@ def _order(context: Context, run_path: Path, kind: str, *, told: str = "", **fie
 @pass_context
 def extend(context: Context, *, run_path: Path, iterations: int) -> None:
     """Allow more versions."""
-    _order(context, run_path, "extend", iterations=iterations)
+    from kbs.looping.orders import give_order
+
+    give_order(context, run_path, "extend", iterations=iterations)
 
 
 @command.command("set", epilog="Example: kbs loop set run_20250101_120000 --set dims.M=8192")
@@ -233,10 +217,11 @@ def extend(context: Context, *, run_path: Path, iterations: int) -> None:
 @pass_context
 def set_(context: Context, *, run_path: Path, changes: tuple[str, ...], reason: str) -> None:
     """Change constraints: a new epoch, in which v0 and the best are measured again."""
+    from kbs.looping.orders import give_order
     from kbs.looping.stages import read_changes
 
     fields = read_changes(context, run_path, changes)
-    _order(context, run_path, "set", changes=fields, reason=reason)
+    give_order(context, run_path, "set", changes=fields, reason=reason)
 
 
 @command.command("restart", epilog="Example: kbs loop restart run_20250101_120000 --mask half")
@@ -246,11 +231,12 @@ def set_(context: Context, *, run_path: Path, changes: tuple[str, ...], reason: 
 @pass_context
 def restart(context: Context, *, run_path: Path, mask: str) -> None:
     """Start afresh with about half of the middle records masked, never v0 nor the best."""
+    from kbs.looping.orders import give_order
     from kbs.looping.stages import mask_half
 
     masked = mask_half(context, run_path) if mask == "half" else ()
     told = ", ".join(f"v{number}" for number in masked) or "nothing"
-    _order(context, run_path, "restart", told=f"masked {told}; ", reason=f"masked {told}")
+    give_order(context, run_path, "restart", told=f"masked {told}; ", reason=f"masked {told}")
 
 
 @command.command("summarize", epilog="Example: kbs loop summarize run_20250101_120000")

@@ -15,6 +15,7 @@ from kbs.looping.before_v0 import another, stands
 from kbs.looping.driver import Until
 from kbs.looping.mending import mend
 from kbs.looping.progress import choose_show
+from kbs.looping.refusing import gate_refuses
 from kbs.looping.running import Wiring, replayed, run_loop
 from kbs.looping.waiting import fresh_orders, waits_for
 from kbs.looping.world import WaitingForAgentError
@@ -42,6 +43,8 @@ class Went(msgspec.Struct, frozen=True, kw_only=True):
     """What is broken, gone, changed or untrue of the run."""
     unchecked: tuple[str, ...] = ()
     """What could not be checked."""
+    refused: tuple[Refusal, ...] = ()
+    """Why the gate at which the run stands does not let its version through."""
     foreign: bool = False
     """Whether only another version of kbs can go on with the run."""
 
@@ -123,6 +126,7 @@ def status_shape(root: Path, went: Went) -> dict[str, Any]:
         "versions": [msgspec.to_builtins(row) for row in state.versions],
         "verdicts": [msgspec.to_builtins(row) for row in state.verdicts],
         "damage": [msgspec.to_builtins(row) for row in went.damage],
+        "refused": [msgspec.to_builtins(row) for row in went.refused],
         "unchecked": list(went.unchecked),
         "orders": [msgspec.to_builtins(row) for row in went.orders],
     }
@@ -150,7 +154,7 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
     ]
     lines += [*_measuring(state), *_ended(state)]
     lines += [f"ordered and not followed yet: {_ordered(row)}" for row in went.orders]
-    can_go_on = not went.waiting and not went.damage and not went.foreign
+    can_go_on = not (went.waiting or went.damage or went.refused or went.foreign)
     if (not state.ended or went.orders) and can_go_on:
         begun = "" if state.versions else "nothing is measured yet; "
         lines.append(f"{begun}`kbs loop next {shell(root)}` goes on")
@@ -159,8 +163,17 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
     if went.damage:
         lines.append("it does not stand as it was measured and passed its gates:")
         lines += [line for row in went.damage for line in str(row).splitlines()]
+    lines += refused_lines(went.refused)
     lines += went.unchecked
     return lines
+
+
+def refused_lines(refused: Sequence[Refusal]) -> list[str]:
+    """What a gate says of the version in work, where it does not let it through."""
+    if not refused:
+        return []
+    told = [line for row in refused for line in str(row).splitlines()]
+    return ["the gate does not let the version in work through:", *told]
 
 
 def _measuring(state: State) -> list[str]:
@@ -235,6 +248,7 @@ def show_status(context: Context, root: Path) -> bool:
             waiting="" if amiss else waits_for(run, found.retold),
             orders=fresh_orders(run),
             damage=amiss,
+            refused=() if amiss else gate_refuses(context, run, found.retold),
             unchecked=found.unchecked,
             foreign=found.foreign,
         )

@@ -154,9 +154,13 @@ def replayed(spec: str) -> Path | None:
 def _inspectors(run: RunFolder, wiring: Wiring, *, replaying: bool) -> Inspectors:
     """What the gate borrows; a replay's citations are of another day and not judged by today's."""
     if replaying:
-        return Inspectors(switches=source_switches, looping=True)
-    lent = gate_inspectors(wiring.roots, run.root, known_record=_known(wiring))
-    return msgspec.structs.replace(lent, looping=True)
+        return loop_inspectors(None)
+    return loop_inspectors(gate_inspectors(wiring.roots, run.root, known_record=_known(wiring)))
+
+
+def loop_inspectors(lent: Inspectors | None) -> Inspectors:
+    """What a gate of the loop itself borrows; a replay (None) reads marks alone."""
+    return msgspec.structs.replace(lent or Inspectors(switches=source_switches), looping=True)
 
 
 def _known(wiring: Wiring) -> Any:

@@ -20,6 +20,9 @@ from kbs_engine.decoding import decode_json
 from kbs_engine.errors import UsageError
 from kbs_engine.loop.actions import Stage
 from kbs_engine.proposals import Candidate
+from kbs_engine.run import RunFolder
+from kbs_engine.run.files import sha256_of
+from kbs_engine.run.judged import RequestFile
 from kbs_engine.run.memories import Memory, parse_setting
 from kbs_engine.run.records import Settings
 from kbs_engine.units import human_ns
@@ -108,10 +111,12 @@ def submit_files(
                 where=str(run.version(ask.file.version).request),
                 remedy=f"name methods of the plan: {', '.join(sorted(planned)) or 'none'}",
             )
-        base = run.kernel_path(ask.file.base_version)
         candidates = [
             Candidate(
-                text=_candidate(path, base), name=path.name, methods=tuple(methods), note=note
+                text=_candidate(run, path, ask.file),
+                name=path.name,
+                methods=tuple(methods),
+                note=note,
             )
             for path in files
         ]
@@ -124,8 +129,9 @@ def submit_files(
     return ask.file.next_version, before[-1] if before else 0
 
 
-def _candidate(path: Path, base: Path) -> str:
+def _candidate(run: RunFolder, path: Path, request: RequestFile) -> str:
     """The text of a submitted kernel; an error for one that could never become a version."""
+    base = run.kernel_path(request.base_version)
     if path.suffix and path.suffix.casefold() != base.suffix.casefold():
         raise UsageError(
             f"is a {path.suffix} file; the kernels of this run are {base.suffix}",
@@ -135,9 +141,11 @@ def _candidate(path: Path, base: Path) -> str:
     text = read_text(path)
     if not text.strip():
         raise UsageError("holds no kernel", where=str(path), remedy="submit a file with source")
-    if text == read_text(base):
+    state = run.state()
+    earlier = state.version_of(sha256_of(text), epoch=state.epoch)
+    if earlier is not None:
         raise UsageError(
-            f"is {base.parent.name}'s kernel, byte for byte",
+            f"is v{earlier}'s kernel, byte for byte",
             where=str(path),
             remedy=f"change a copy of {base} as request.json plans it, and submit that",
         )

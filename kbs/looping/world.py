@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from kbs.looping.offers import template_row, unranked
 from kbs.looping.waiting import fresh_orders, waiting_text
 from kbs.proposers.templates import METHOD
 from kbs_engine.errors import MeasurementError, RefusedError
-from kbs_engine.gate import Inspectors, pass_version
+from kbs_engine.gate import Inspectors, Refusal, pass_version
 from kbs_engine.loop import asks
 from kbs_engine.loop.parts import Offered, Order
 from kbs_engine.ports import Proposer
@@ -155,9 +155,12 @@ class World(msgspec.Struct, kw_only=True):
         self.run.write_text(self.run.version(number).request, text + "\n")
         raise WaitingForAgentError(waiting_text(self.run, ask))
 
-    def _gate(self, ask: asks.CheckGate) -> asks.GatePassed:
+    def _gate(self, ask: asks.CheckGate) -> asks.GatePassed | asks.GateRefused:
         refusals = pass_version(self.run, ask.version, ask.final, self.inspectors)
         if refusals:
+            if self._gives_up(ask, refusals):
+                why = "; ".join(f"{row.rule}: {row.message}" for row in refusals)
+                return asks.GateRefused(why=why)
             told = "\n".join(str(row) for row in refusals)
             raise RefusedError(
                 f"the gate refuses v{ask.version}:\n{told}",
@@ -165,6 +168,11 @@ class World(msgspec.Struct, kw_only=True):
                 remedy="mend what it names, then `kbs loop resume`",
             )
         return asks.GatePassed()
+
+    def _gives_up(self, ask: asks.CheckGate, refusals: Sequence[Refusal]) -> bool:
+        """Whether the end was asked for and nothing else helps the version."""
+        asked = any(order.kind == "finalize" for order in self._fresh_orders())
+        return asked and all(row.gives_up == ask.version for row in refusals)
 
     def _commit(self, ask: asks.Commit) -> asks.Committed:
         return asks.Committed(commit=self.run.git.commit(ask.message))

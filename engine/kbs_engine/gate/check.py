@@ -46,8 +46,9 @@ def check_version(
 
 
 EVIDENCE: Final = (
-    "journal_chain", "unedited", "correctness", "raw_samples", "numbers", "claims", "same_source",
-    "fixed_settings", "state_numbers", "answers", "retold",
+    "journal_chain", "unedited", "order", "correctness", "raw_samples", "numbers", "claims",
+    "same_source", "changed_kernel", "fixed_settings", "plan_budget", "one_change", "opcodes",
+    "attribution", "roofline_numbers", "failed_version", "state_numbers", "answers", "retold",
 )  # fmt: skip
 """Rules that a measured version keeps at any time, whether or not it is its turn."""
 
@@ -91,6 +92,13 @@ def pass_version(
     if not final:
         run.advance(version)
     return ()
+
+
+OF_REFUSED: Final = (
+    "journal_chain", "current_version", "later_version", "unedited", "citations", "state_numbers",
+    "answers", "retold", "gpu_budget", "reports",
+)  # fmt: skip
+"""Rules that are still asked of a version that was refused for good and given up."""
 
 
 def parse_version(name: str) -> int:
@@ -137,7 +145,8 @@ def _remember(run: RunFolder, version: int, refusals: tuple[Refusal, ...]) -> No
 
 def _ask(context: GateContext, rules: tuple[Rule, ...]) -> Iterator[Refusal]:
     for rule in rules:
-        if context.final or not rule.final:
+        counts = not context.version.refused or rule.id in OF_REFUSED
+        if counts and (context.final or not rule.final):
             yield from rule.check(context)
 
 

@@ -7,15 +7,18 @@ from functools import cached_property
 from pathlib import Path
 
 from kbs_engine.gate.refusal import Inspectors, Refusal
+from kbs_engine.gate.restoring import restoring
 from kbs_engine.gate.told_again import Retelling, tell_again
 from kbs_engine.jobs import AnyJob, Result
 from kbs_engine.run.events import Break, Finished
+from kbs_engine.run.files import read_bytes, sha256_of
 from kbs_engine.run.folder import RunFolder
 from kbs_engine.run.layout import VersionLayout
 from kbs_engine.run.measured import Bench
 from kbs_engine.run.settings import Settings
 from kbs_engine.run.state import State
 from kbs_engine.run.view import RunView, VersionView, kernel_sha, read_run
+from kbs_engine.shell import shell
 
 
 class GateContext:
@@ -42,7 +45,7 @@ class GateContext:
         other = GateContext(
             self.run, number, final=self.final, inspectors=self.inspectors, view=self.view
         )
-        for name in ("broken", "finished", "jobs", "artifacts", "retelling"):
+        for name in ("broken", "finished", "jobs", "artifacts", "passed", "retelling"):
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
         return other
@@ -110,6 +113,12 @@ class GateContext:
         return {} if self.broken else self.run.journal.artifacts()
 
     @cached_property
+    def passed(self) -> frozenset[int]:
+        """Versions that passed their gates."""
+        events = self.run.journal.of_kind("gate_passed")
+        return frozenset(event.data["version"] for event in events)
+
+    @cached_property
     def retelling(self) -> Retelling:
         """The run told again from its journal, whose chain holds."""
         return tell_again(self.run)
@@ -137,6 +146,40 @@ class GateContext:
 
     def refuse(self, rule: str, where: Path | str, message: str, remedy: str) -> Refusal:
         """A refusal, with the place named relative to the run folder."""
-        text = str(where)
-        root = f"{self.run.root}/"
-        return Refusal(rule=rule, where=text.removeprefix(root), message=message, remedy=remedy)
+        return Refusal(rule=rule, where=self._relative(where), message=message, remedy=remedy)
+
+    def refuse_measured(self, rule: str, path: Path, message: str) -> Refusal:
+        """A refusal for a file that people do not write: it comes back, or nothing mends it.
+
+        A file that stands as the loop wrote it is what was measured: then the version is given
+        up. v0 cannot be, for nothing stands before it.
+        """
+        name = self._relative(path)
+        recorded = self.artifacts.get(name)
+        if recorded is None or not path.is_file() or sha256_of(read_bytes(path)) != recorded:
+            return self.refuse(rule, path, message, self.restoring(name, recorded))
+        if path == self.run.paths.benchmark_data:
+            name = shell(self.run.root)
+            again = f"`kbs loop extend {name} -n 1`, then `kbs loop finalize {name}` measure again"
+            return self.refuse(rule, path, message, again)
+        if self.number == 0:
+            return self.refuse(
+                rule, path, message, "begin another run: v0 is what every version is held against"
+            )
+        if self.number in self.passed:
+            told = "the kbs that let it pass judged otherwise: ask the gate of that version of kbs"
+            return self.refuse(rule, path, message, told)
+        return Refusal(
+            rule=rule, where=name, message=message, gives_up=self.number,
+            remedy=f"nothing mends it: `kbs loop finalize {shell(self.run.root)}` gives "
+            f"v{self.number} up and ends the run with what stood before",
+        )  # fmt: skip
+
+    def restoring(self, name: str, sha256: str | None) -> str:
+        """How a file of the version comes back; before its gate the loop writes it again."""
+        retold = self.retelling.retold if self.broken is None else None
+        again = retold is not None and name in retold.wrote.files and self.number not in self.passed
+        return restoring(self.run, name, sha256, again=again)
+
+    def _relative(self, where: Path | str) -> str:
+        return str(where).removeprefix(f"{self.run.root}/")

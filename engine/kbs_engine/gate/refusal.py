@@ -20,6 +20,8 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """File (and line) in the run folder."""
     message: str
     remedy: str
+    gives_up: int | None = None
+    """The version that `kbs loop finalize` gives up, where nothing else helps."""
 
     def __str__(self) -> str:
         """One line: rule, place, reason, fix."""

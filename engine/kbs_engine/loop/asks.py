@@ -214,7 +214,7 @@ class OpcodesJudged(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer
 
 
 class CheckGate(Ask, frozen=True, kw_only=True, tag="gate"):
-    """Check a version's folder; a refusal is not answered but ends the command."""
+    """Check a version's folder; a refusal that can be mended ends the command, unanswered."""
 
     version: int
     final: bool = False
@@ -223,6 +223,12 @@ class CheckGate(Ask, frozen=True, kw_only=True, tag="gate"):
 
 class GatePassed(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag="gate"):
     """The gate let the version through and moved current_iteration.txt."""
+
+
+class GateRefused(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag="refused"):
+    """Nothing mends the version, and the end was asked for: it is given up."""
+
+    why: str
 
 
 class Commit(Ask, frozen=True, kw_only=True, tag="commit"):
@@ -289,5 +295,5 @@ AnyAsk = (
 )  # fmt: skip
 AnyAnswer = (
     JobsDone | Described | MarksRead | Written | Searched | Advice | Proposed | OpcodesJudged
-    | GatePassed | Committed | Remembered | ExternalDone | OrdersGiven
+    | GatePassed | GateRefused | Committed | Remembered | ExternalDone | OrdersGiven
 )  # fmt: skip

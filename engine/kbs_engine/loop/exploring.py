@@ -14,6 +14,7 @@ import msgspec
 
 from kbs_engine.jobs import Compile, Result, SourceRef
 from kbs_engine.loop.actions import PutBlob
+from kbs_engine.loop.admitting import no_version
 from kbs_engine.loop.asks import MarksRead, Propose, Proposed, ReadMarks, Write, Written
 from kbs_engine.loop.branching import Space, assignments
 from kbs_engine.loop.decision import Decision
@@ -150,7 +151,7 @@ def _spread(
         fresh = _draw(walks, missing, first + len(tried))
         if missing <= 0 or not fresh:
             break
-        yield from write_sources(fresh)
+        yield from write_sources(ledger, decision, fresh)
         yield from compile_sources(ledger, number, fresh)
         tried += fresh
         _screen(ledger, decision, tried)
@@ -185,8 +186,11 @@ def _draw(walks: Sequence[tuple[Offered, Any]], wanted: int, first: int) -> list
     return fresh
 
 
-def write_sources(fresh: Sequence[Tried]) -> Steps:
-    """Write the variants of each candidate; a branch has its source then, or its fault."""
+def write_sources(ledger: Ledger, decision: Decision, fresh: Sequence[Tried]) -> Steps:
+    """Write the variants of each candidate; a branch has its source then, or its fault.
+
+    What the gate would refuse as a version is out before it costs anything.
+    """
     for offered in {id(branch.offered): branch.offered for branch in fresh}.values():
         mine = [branch for branch in fresh if branch.offered is offered]
         answer: Written = yield Write(
@@ -195,13 +199,15 @@ def write_sources(fresh: Sequence[Tried]) -> Steps:
         )
         for branch, source, fault in zip(mine, answer.sources, answer.faults, strict=True):
             branch.source, branch.fault = source, fault
+            if source is not None and not fault:
+                branch.fault = no_version(ledger, decision.base, source)
 
 
 def compile_sources(ledger: Ledger, number: int, fresh: Sequence[Tried]) -> Steps:
     """Compile what could be written for the run's target; nothing where there is none."""
     if not ledger.arch:
         return
-    mine = [branch for branch in fresh if branch.source is not None]
+    mine = [branch for branch in fresh if branch.standing]
     jobs = [
         Compile(source=branch.source, arch=ledger.arch, task=ledger.task)
         for branch in mine

@@ -63,6 +63,18 @@ class Facts(msgspec.Struct, kw_only=True):
         return tuple(dict.fromkeys((*self.inherited, *self.methods)))
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """What counted when a version passed its gate: it counts again where the next is given up."""
+
+    state: State
+    counted: Counted | None
+    described: Described
+    baselines: dict[str, float]
+    check: Result | None
+    """v0's, under the constraints of then."""
+    median_ns: float | None
+
+
 class Ledger:
     """The run so far. Only the script changes it, only from answers."""
 
@@ -98,6 +110,8 @@ class Ledger:
         self.units: dict[int, float] = {}
         """GPU seconds of an arm in one process, the dearest of all versions' timings in so many
         process pairs: a job has costs of its own, so that one of several pairs is cheaper."""
+        self.kept: Kept | None = None
+        """What counted when a version passed its gate last."""
         self.orders = 0
         self.baselines: dict[str, float] = {}
         """Median time of each library baseline, in ns."""
@@ -144,6 +158,10 @@ class Ledger:
     def counters(self) -> bool:
         """Whether hardware counters can be read."""
         return self.settings.mode == "counters"
+
+    def version_of(self, sha256: str) -> int | None:
+        """The version of this epoch, or v0, whose very kernel a source is; None for a new one."""
+        return self.state.version_of(sha256, epoch=self.state.epoch)
 
     def next_block(self, version: int) -> int:
         """A number that no timing job of this run had before; it names its version."""

@@ -49,7 +49,7 @@ def _change(ledger: Ledger, order: Order) -> Steps:
     fixed = changed_fixed(before, after)
     if not fixed:
         return
-    number = ledger.state.epoch + 1
+    number = max(one.number for one in ledger.state.epochs) + 1
     epoch = Epoch(
         number=number,
         first_version=max(ledger.versions) + 1,

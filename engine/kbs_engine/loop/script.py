@@ -22,7 +22,9 @@ def run_script(ledger: Ledger) -> Steps:
     number = 0
     while True:
         decision: Decision = yield from decide(ledger, number)
-        yield from accept(ledger, number, decision)
+        if not (yield from accept(ledger, number, decision)):
+            yield from _orders(ledger, ended=False)
+            continue
         if decision.stop is not None:
             yield from finalize(ledger, number, decision.stop)
             yield from _orders(ledger, ended=True)

@@ -171,7 +171,7 @@ def _round(
     fresh: list[Tried],
 ) -> Steps:
     """Screen, check and race ``fresh`` against the fastest; ``explored`` holds them afterwards."""
-    yield from write_sources(fresh)
+    yield from write_sources(ledger, decision, fresh)
     yield from compile_sources(ledger, number, fresh)
     _screen(ledger, decision, explored, fresh)
     explored.branches += fresh

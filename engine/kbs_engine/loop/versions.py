@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from kbs_engine.loop.ablating import ablate
 from kbs_engine.loop.actions import CloseVersion, NoteCommit
-from kbs_engine.loop.asks import CheckGate, Commit, Committed, Remember
+from kbs_engine.loop.asks import (
+    CheckGate,
+    Commit,
+    Committed,
+    GatePassed,
+    GateRefused,
+    Remember,
+)
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import (
@@ -14,6 +21,7 @@ from kbs_engine.loop.exploring import (
 )
 from kbs_engine.loop.failing import fail
 from kbs_engine.loop.frontier import frontier_of
+from kbs_engine.loop.giving_up import give_up, keep
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import (
     against,
@@ -177,16 +185,27 @@ def enter(ledger: Ledger, facts: Facts, tries: int) -> None:
 
 
 def accept(ledger: Ledger, number: int, decision: Decision) -> Steps:
-    """The gate on a version, then its commit; state and records are on disk before."""
+    """The gate on a version, then its commit; state and records are on disk before.
+
+    Returns:
+        False for a version that was given up.
+    """
     final = decision.stop is not None
     yield ledger.save()
-    yield CheckGate(version=number, final=final, epoch=ledger.state.epoch)
+    answer: GatePassed | GateRefused = yield CheckGate(
+        version=number, final=final, epoch=ledger.state.epoch
+    )
+    if isinstance(answer, GateRefused):
+        yield from give_up(ledger, number, answer.why)
+        return False
     entry = ledger.state.version(number)
-    if entry is not None and entry.status != "failed":
+    if entry is not None and entry.status not in ("failed", "refused"):
         ledger.amend(number, status="accepted")
     told = ", ".join(ledger.versions[number].methods) or ("baseline" if number == 0 else "tuned")
     done: Committed = yield Commit(version=number, message=f"v{number}: {told}")
     ledger.amend(number, commit=done.commit)
     yield NoteCommit(version=number, commit=done.commit)
     yield ledger.save()
+    ledger.kept = keep(ledger)
     yield ledger.progress("gate", number, "passed", done=True)
+    return True

@@ -130,7 +130,7 @@ def _came(view: RunView, version: VersionView | None, change: str) -> str:
     """What a version brought; what it did is told where the planned ``change`` left that open."""
     if version is None or not _shown(version):
         return "not tried"
-    if version.failed:
+    if version.failure:
         return version.failure
     verdicts = (
         [f"{row.method} {row.verdict}" for row in version.attribution.methods]
@@ -144,7 +144,7 @@ def _came(view: RunView, version: VersionView | None, change: str) -> str:
 
 def _verdicts(view: RunView) -> list[str]:
     """What each method did, and what no method did."""
-    return [*(line for row in view.versions for line in lessons(row)), *retuned(view)]
+    return [*(line for row in view.counting for line in lessons(row)), *retuned(view)]
 
 
 def _evidence(view: RunView) -> list[str]:

@@ -18,7 +18,7 @@ def compared_with_base(view: RunView, version: VersionView) -> StatedComparison 
 
 def retuned(view: RunView) -> list[str]:
     """One sentence per version that gained more than its methods return, its tunables changed."""
-    found = (_sentence(view, version) for version in view.versions)
+    found = (_sentence(view, version) for version in view.counting)
     return [line for line in found if line]
 
 

@@ -91,7 +91,7 @@ def retrospective(view: RunView) -> list[str]:
     for verdict, words in _VERDICTS:
         found = [
             f"{row.method} (v{version.number})"
-            for version in view.versions
+            for version in view.counting
             if version.attribution is not None
             for row in version.attribution.methods
             if verdict == _told(row, version.attribution.noise)
@@ -100,6 +100,7 @@ def retrospective(view: RunView) -> list[str]:
             lines.append(f"{words}: {', '.join(found)}")
     lines += retuned(view)
     lines += [f"v{row.number} failed: {row.failure}" for row in view.versions if row.failed]
+    lines += [f"v{row.number}: {row.failure}" for row in view.versions if row.refused]
     open_ = [
         f"open after v{version.number}: {direction}"
         for version in view.versions

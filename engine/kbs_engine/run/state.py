@@ -11,8 +11,9 @@ from kbs_engine.vocabulary import Bound, Dtype, Limiter, Verdict
 
 SCHEMA_VERSION = 1
 
-VersionStatus = Literal["open", "accepted", "failed"]
-"""Open: being measured; accepted: its gate passed; failed: no branch was ever correct."""
+VersionStatus = Literal["open", "accepted", "failed", "refused"]
+"""Open: being measured; accepted: its gate passed; failed: no branch was ever correct; refused:
+its gate refused it, nothing mended it, and it was given up."""
 EndReason = Literal[
     "", "near_peak", "target_reached", "no_method_left", "iterations_done", "budget_spent",
     "stopped", "environment",
@@ -58,6 +59,8 @@ class VersionEntry(msgspec.Struct, frozen=True, kw_only=True):
     methods: tuple[str, ...] = ()
     tries: int = 0
     commit: str = ""
+    refusal: str = ""
+    """Why its gate refused it for good; empty for all that count."""
 
 
 class RooflinePoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,6 +147,16 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
         """The entry of a version, or None."""
         return next((entry for entry in self.versions if entry.version == number), None)
 
+    def version_of(self, sha256: str, *, epoch: int, before: int | None = None) -> int | None:
+        """The first version of ``epoch``, or v0, whose very kernel this is; None for a new one.
+
+        Kernels of other epochs may be tried again: nothing is compared across. ``before`` leaves
+        out a version and those after it.
+        """
+        known = (row for row in self.versions if row.epoch == epoch or row.version == 0)
+        found = (row.version for row in known if row.sha256 and row.sha256 == sha256)
+        return next((number for number in found if before is None or number < before), None)
+
     def measured_again(self, entry: VersionEntry) -> int | None:
         """The version of an earlier epoch whose very source this one is; None for its own."""
         for number in (entry.base_version, 0):
@@ -154,10 +167,14 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def improved(self) -> bool:
-        """Whether some accepted version is faster than v0 beyond the noise threshold."""
+        """Whether some accepted version is faster than v0 beyond the noise threshold.
+
+        v0's own kernel, measured again in a later epoch, never is.
+        """
         best = self.version(self.best_version)
-        bar = 1.0 + self.settings.noise
-        return bool(best and best.speedup_v0_low is not None and best.speedup_v0_low > bar)
+        if best is None or best.speedup_v0_low is None or best.sha256 == self.baseline_sha256:
+            return False
+        return best.speedup_v0_low > 1.0 + self.settings.noise
 
     def methods_with(self, *verdicts: Verdict) -> tuple[str, ...]:
         """Methods that ended with one of these verdicts, in order, once each."""

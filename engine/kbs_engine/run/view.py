@@ -73,8 +73,15 @@ class VersionView(msgspec.Struct, frozen=True, kw_only=True):
         return self.entry is not None and self.entry.status == "failed"
 
     @property
+    def refused(self) -> bool:
+        """Whether its gate refused it for good, so that it was given up and counts for nothing."""
+        return self.entry is not None and self.entry.status == "refused"
+
+    @property
     def failure(self) -> str:
-        """How it came to nothing, in words; empty unless it is recorded as failed."""
+        """How it came to nothing, in words; empty unless it is recorded as failed or refused."""
+        if self.refused and self.entry is not None:
+            return f"refused by its gate and given up ({self.entry.refusal})"
         if not self.failed:
             return ""
         if self.branches:
@@ -92,6 +99,11 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     versions: tuple[VersionView, ...] = ()
     benchmark: Bench | None = None
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def counting(self) -> tuple[VersionView, ...]:
+        """Versions but those that were refused and given up: nothing is concluded from these."""
+        return tuple(view for view in self.versions if not view.refused)
 
     def version(self, number: int | None) -> VersionView | None:
         """One version, or None."""

@@ -12,7 +12,6 @@ from kbs_engine.run.benches import compare_arms
 from kbs_engine.run.judged import AblatedVariant, AttributionFile, MethodAttribution
 from kbs_engine.run.measured import Bench
 
-_AGAIN = "run the ablation again (`kbs loop ablate`); attributions are never typed"
 _CLOSE = 1e-6
 
 
@@ -25,11 +24,10 @@ def check(context: GateContext) -> Iterator[Refusal]:
     for variant in stated.variants:
         bench = benches.get(variant.name)
         if bench is None:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "attribution",
                 context.paths.attribution,
                 f"rests on {variant.name}, of which nothing stands in ablations/",
-                _AGAIN,
             )
         else:
             yield from _variant(context, variant, bench)
@@ -43,29 +41,31 @@ def _samples(
     """Gains, Holm's p values, totals, interactions and verdicts, computed once more."""
     path, noise = context.paths.attribution, context.settings.noise
     if stated.noise != noise:
-        yield context.refuse(
-            "attribution", path, f"counts {stated.noise:g} as noise; the run has {noise:g}", _AGAIN
+        yield context.refuse_measured(
+            "attribution", path, f"counts {stated.noise:g} as noise; the run has {noise:g}"
         )
     correct = bool(context.version.bench and context.version.bench.correct)
     rivals = {row.sha256 for row in context.state.versions if row.version != context.number}
     again = attributions_again(stated, benches, noise, rivals=rivals)
     for message in differences(stated, again, correct=correct):
-        yield context.refuse("attribution", path, message, _AGAIN)
+        yield context.refuse_measured("attribution", path, message)
 
 
 def _variant(context: GateContext, variant: AblatedVariant, bench: Bench) -> Iterator[Refusal]:
     """One ablated variant: its source, its verdict, and its ratio from raw samples."""
     path = context.paths.attribution
     if variant.sha256 != bench.source_sha256 or variant.correct != bench.correct:
-        yield context.refuse("attribution", path, f"{variant.name} is not what was ablated", _AGAIN)
+        yield context.refuse_measured(
+            "attribution", path, f"{variant.name} is not what was ablated"
+        )
     timed = bench.timed()
     if variant.ratio is None or timed is None:
         return
     places = {arm.sha256: number for number, arm in enumerate(timed.arms)}
     champion, other = places.get(context.kernel_sha256), places.get(variant.sha256)
     if champion is None or other is None:
-        yield context.refuse(
-            "attribution", path, f"{variant.name} never took turns with the champion", _AGAIN
+        yield context.refuse_measured(
+            "attribution", path, f"{variant.name} never took turns with the champion"
         )
         return
     again = compare_arms(timed, champion, other, context.settings.noise)
@@ -73,11 +73,10 @@ def _variant(context: GateContext, variant: AblatedVariant, bench: Bench) -> Ite
         one, two = getattr(variant, name), getattr(again, name) if again else None
         if one is not None and (two is None or not math.isclose(one, two, rel_tol=_CLOSE)):
             told = "nothing" if two is None else f"{two:.6g}"
-            yield context.refuse(
+            yield context.refuse_measured(
                 "attribution",
                 path,
                 f"{name} of {variant.name} is stated as {one:.6g}; its samples give {told}",
-                _AGAIN,
             )
 
 
@@ -90,17 +89,16 @@ def _methods(context: GateContext, stated: AttributionFile) -> Iterator[Refusal]
     )
     for name in here:
         if name not in found:
-            yield context.refuse("attribution", path, f"says nothing of {name}", _AGAIN)
+            yield context.refuse_measured("attribution", path, f"says nothing of {name}")
     sass = context.version.sass
     opcodes = {row.method: row.outcome for row in sass.methods} if sass else {}
     for row in stated.methods:
         if row.method in opcodes and row.opcodes != opcodes[row.method]:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "attribution",
                 path,
                 f"opcodes of {row.method} are stated as {row.opcodes}; sass_check.json says "
                 f"{opcodes[row.method]}",
-                _AGAIN,
             )
         yield from _cell(context, row)
 
@@ -115,19 +113,17 @@ def _cell(context: GateContext, row: MethodAttribution) -> Iterator[Refusal]:
     if row.attribution == "within noise":
         fitting.add(VERDICTS[row.opcodes, "inseparable", correct])
     if row.verdict not in fitting:
-        yield context.refuse(
+        yield context.refuse_measured(
             "attribution",
             path,
             f"{row.method} is called {row.verdict}; opcodes {row.opcodes.replace('_', ' ')} and "
             f"an effect that {row.attribution} make it {' or '.join(sorted(fitting))}",
-            _AGAIN,
         )
     if row.attribution == "helps" and (row.low is None or row.low <= 0):
-        yield context.refuse(
+        yield context.refuse_measured(
             "attribution",
             path,
             f"{row.method} is said to help, but its interval does not lie above zero",
-            _AGAIN,
         )
 
 

@@ -10,32 +10,36 @@ from kbs_engine.run.view import kernel_sha
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
-    """Refuse a kernel that equals the version before or the one that it was made from."""
-    if context.number == 0 or not context.kernel_sha256:
+    """Refuse a kernel that equals an earlier version, or the one that it was made from."""
+    sha256 = context.kernel_sha256
+    if context.number == 0 or not sha256 or _remeasured(context):
         return
-    base = context.base
-    numbers = {context.number - 1} | ({base.number} if base else set())
-    for number in sorted(numbers):
-        before = kernel_sha(context.run.version(number), context.settings.kernel_suffix)
-        if before == context.kernel_sha256 and not _remeasured(context, number):
-            yield context.refuse(
-                "changed_kernel",
-                context.kernel,
-                f"is the kernel of v{number}, byte for byte",
-                "change it as the hypothesis says, or end the run",
-            )
+    for number in _before(context):
+        if kernel_sha(context.run.version(number), context.settings.kernel_suffix) == sha256:
+            told = f"is the kernel of v{number}, byte for byte"
+            yield context.refuse_measured("changed_kernel", context.kernel, told)
 
 
-def _remeasured(context: GateContext, number: int) -> bool:
+def _before(context: GateContext) -> Iterator[int]:
+    """v0, and earlier versions of the epoch: nothing is compared with those of another."""
+    mine = context.state.version(context.number)
+    for number in range(context.number):
+        other = context.state.version(number)
+        if number == 0 or mine is None or other is None or other.epoch == mine.epoch:
+            yield number
+
+
+def _remeasured(context: GateContext) -> bool:
     """A new epoch measures the best version again under its own settings."""
-    mine, other = context.state.version(context.number), context.state.version(number)
-    return mine is not None and other is not None and mine.epoch != other.epoch
+    later = (epoch for epoch in context.state.epochs if epoch.number)
+    return context.number in {epoch.first_version for epoch in later}
 
 
 RULE = Rule(
     id="changed_kernel",
     title="A changed kernel",
-    refuses="A kernel that equals its predecessor, or the version that it was made from.",
+    refuses="A kernel that equals an earlier version of its epoch, or v0; but for the version that "
+    "begins an epoch.",
     check=check,
     every=True,
 )

@@ -27,23 +27,18 @@ def check(context: GateContext) -> Iterator[Refusal]:
     correct, reason, detail = verdict(bench.source_sha256, bench.checks, bench.blocks)
     if not correct or not bench.correct:
         told = reason or bench.reason or "refused"
-        yield context.refuse(
+        yield context.refuse_measured(
             "correctness",
             context.paths.bench,
             f"correctness did not pass: {told}" + (f" ({detail})" if detail else ""),
-            "make the kernel correct first; nothing about a wrong kernel counts",
         )
     yield from _rounds(context)
     yield from _sanitizer(context)
     path = context.paths.correctness
     text = read_text(path) if path.is_file() else ""
     if text.strip() and (not _PASS.search(text) or _FAIL.search(text)):
-        yield context.refuse(
-            "correctness",
-            path,
-            "has no PASS verdict" if not _PASS.search(text) else "speaks of a failure",
-            "run the check again; the report is written from its rounds",
-        )
+        told = "has no PASS verdict" if not _PASS.search(text) else "speaks of a failure"
+        yield context.refuse_measured("correctness", path, told)
 
 
 def _rounds(context: GateContext) -> Iterator[Refusal]:
@@ -54,11 +49,10 @@ def _rounds(context: GateContext) -> Iterator[Refusal]:
             continue
         rounds = len(read(result, Checked).rounds)
         if rounds < wanted and read(result, Checked).passed:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "correctness",
                 context.paths.bench,
                 f"was checked in {rounds} rounds; this run asks for {wanted}",
-                "run the check again with the run's settings",
             )
 
 
@@ -69,11 +63,10 @@ def _sanitizer(context: GateContext) -> Iterator[Refusal]:
             continue
         for tool in msgspec.convert(result.value, Sanitized).tools:
             if tool.ran and tool.errors:
-                yield context.refuse(
+                yield context.refuse_measured(
                     "correctness",
                     context.paths.bench,
                     f"compute-sanitizer {tool.tool} found {tool.errors} errors",
-                    "fix the accesses or races that it names",
                 )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 
+_RESUME = "`kbs loop resume` writes it again from the journal"
+
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse a failure that is none, and more tries than the run allows."""
@@ -19,7 +21,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
             "failed_version",
             context.run.paths.state,
             f"v{context.number} was tried {entry.tries} times; {allowed} are allowed",
-            "record it as failed and go on from the best version",
+            _RESUME,
         )
     if not context.version.failed:
         return
@@ -28,16 +30,13 @@ def check(context: GateContext) -> Iterator[Refusal]:
             "failed_version",
             context.run.paths.state,
             "the baseline is recorded as failed",
-            "make v0 correct first; there is nothing to improve on",
+            _RESUME,
         )
     for part in context.version.branches:
         if part.bench is not None and part.bench.correct:
-            yield context.refuse(
-                "failed_version",
-                context.paths.branches / part.name / "bench.json",
-                f"v{context.number} is recorded as failed, but {part.name} is correct",
-                "let it be the champion",
-            )
+            told = f"v{context.number} is recorded as failed, but {part.name} is correct"
+            path = context.paths.branches / part.name / "bench.json"
+            yield context.refuse_measured("failed_version", path, told)
 
 
 RULE = Rule(

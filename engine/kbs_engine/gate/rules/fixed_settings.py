@@ -14,7 +14,10 @@ from kbs_engine.results import Checked, read
 from kbs_engine.run.settings import Settings, changed_fixed
 from kbs_engine.run.view import VersionView
 
-_EPOCH = "change it with `kbs loop set`, which begins a new epoch; within one nothing changes"
+_EPOCH = (
+    "`kbs loop resume` writes it again from the journal; settings change with `kbs loop set`, "
+    "which begins a new epoch"
+)
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -69,26 +72,20 @@ def _job(context: GateContext, path: Path, job: AnyJob) -> Iterator[Refusal]:
     for name, value in wanted.items():
         found = getattr(job.task, name)
         if found != value:
-            yield context.refuse(
-                "fixed_settings",
-                path,
-                f"a job ran with {name} {_short(found)}; this run has {_short(value)}",
-                _EPOCH,
-            )
+            told = f"a job ran with {name} {_short(found)}; this run has {_short(value)}"
+            yield context.refuse_measured("fixed_settings", path, told)
     if isinstance(job, Time) and job.settings != settings.timing:
         names = [n for n in job.settings.__struct_fields__
                  if getattr(job.settings, n) != getattr(settings.timing, n)]  # fmt: skip
-        yield context.refuse(
-            "fixed_settings", path, f"was timed with other {', '.join(names)}", _EPOCH
-        )
+        told = f"was timed with other {', '.join(names)}"
+        yield context.refuse_measured("fixed_settings", path, told)
 
 
 def _gpu(context: GateContext, path: Path, result: Result) -> Iterator[Refusal]:
     uuid, wanted = result.provenance.gpu_uuid, context.settings.gpu_uuid
     if uuid and wanted and uuid != wanted:
-        yield context.refuse(
-            "fixed_settings", path, f"was measured on {uuid}, the run on {wanted}", _EPOCH
-        )
+        told = f"was measured on {uuid}, the run on {wanted}"
+        yield context.refuse_measured("fixed_settings", path, told)
 
 
 def _tolerance(context: GateContext) -> Iterator[Refusal]:
@@ -98,12 +95,11 @@ def _tolerance(context: GateContext) -> Iterator[Refusal]:
     first = context.view.version(epochs.get(entry.epoch if entry else 0, 0))
     wanted, found = _held_to(first), _held_to(context.version)
     if wanted and found and wanted != found:
-        yield context.refuse(
+        yield context.refuse_measured(
             "fixed_settings",
             context.paths.bench,
             f"was checked to atol {found[0]:g}, rtol {found[1]:g}; the run is held to "
             f"{wanted[0]:g}, {wanted[1]:g}",
-            _EPOCH,
         )
 
 
@@ -127,11 +123,10 @@ def _pairs(context: GateContext) -> Iterator[Refusal]:
     own = next((arm for arm in timed.arms if arm.sha256 == bench.source_sha256), None)
     pairs = len(set(own.process)) if own is not None else 0
     if own is not None and own.samples_ns and pairs < context.settings.process_pairs:
-        yield context.refuse(
+        yield context.refuse_measured(
             "fixed_settings",
             context.paths.bench,
             f"rests on {pairs} process pairs; this run asks for {context.settings.process_pairs}",
-            "measure the champion again in fresh processes",
         )
 
 

@@ -30,18 +30,19 @@ def check_bench(context: GateContext, path: Path, bench: Bench) -> Iterator[Refu
     try:
         arms = tuple(summaries(timed)) if timed else ()
     except MeasurementError as problem:
-        yield context.refuse("numbers", path, f"has samples that are no times: {problem}", _AGAIN)
+        yield context.refuse_measured("numbers", path, f"has samples that are no times: {problem}")
         return
     stated = {(arm.name, arm.sha256): arm for arm in bench.arms}
     found = {(arm.name, arm.sha256): arm for arm in arms}
     for key in stated.keys() - found.keys():
-        yield context.refuse("numbers", path, f"states times of {key[0]} without samples", _AGAIN)
+        yield context.refuse_measured("numbers", path, f"states times of {key[0]} without samples")
     for key in found.keys() - stated.keys():
-        yield context.refuse("numbers", path, f"leaves out the times of {key[0]}", _AGAIN)
+        yield context.refuse_measured("numbers", path, f"leaves out the times of {key[0]}")
     for key in stated.keys() & found.keys():
         for field in differing(stated[key], found[key]):
-            yield context.refuse("numbers", path, _told(key[0], field, stated[key], found[key]),
-                                 _AGAIN)  # fmt: skip
+            yield context.refuse_measured(
+                "numbers", path, _told(key[0], field, stated[key], found[key])
+            )
     if timed is None or not bench.correct:
         return
     again = tuple(comparisons(timed, bench.source_sha256, context.settings.noise))
@@ -58,13 +59,13 @@ def _compared(
     for row in stated:
         other = found.get((row.a, row.b))
         if other is None:
-            yield context.refuse(
-                "numbers", path, f"compares arms that never took turns ({row.b[:12]})", _AGAIN
+            yield context.refuse_measured(
+                "numbers", path, f"compares arms that never took turns ({row.b[:12]})"
             )
             continue
         for field in differing(row, other):
-            yield context.refuse(
-                "numbers", path, _told(f"against {row.b[:12]}", field, row, other), _AGAIN
+            yield context.refuse_measured(
+                "numbers", path, _told(f"against {row.b[:12]}", field, row, other)
             )
 
 
@@ -84,8 +85,6 @@ def _told(whose: str, field: str, stated: msgspec.Struct, again: msgspec.Struct)
     shown = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in (one, two)]
     return f"{field} {whose} is stated as {shown[0]}; the raw samples give {shown[1]}"
 
-
-_AGAIN = "restore the file from the run's git history, or measure again; numbers are never typed"
 
 RULE = Rule(
     id="numbers",

@@ -9,8 +9,6 @@ from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.run.notes import Hypothesis
 
-_ONE = "change one method a version, or start a run with more slots"
-
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse more than one method in the version, in its switches, or in what it plans next."""
@@ -19,26 +17,22 @@ def check(context: GateContext) -> Iterator[Refusal]:
     methods = context.version.methods
     if methods is not None and len(methods.methods) > 1:
         names = ", ".join(row.method for row in methods.methods)
-        yield context.refuse(
-            "one_change", context.paths.methods, f"holds {len(methods.methods)} methods ({names})",
-            _ONE,
-        )  # fmt: skip
+        told = f"holds {len(methods.methods)} methods ({names})"
+        yield context.refuse_measured("one_change", context.paths.methods, told)
     flipped = _flipped(context)
     if len(flipped) > 1:
-        yield context.refuse(
-            "one_change",
-            context.kernel,
-            f"switches {len(flipped)} methods at once ({', '.join(flipped)})",
-            _ONE,
-        )
+        told = f"switches {len(flipped)} methods at once ({', '.join(flipped)})"
+        yield context.refuse_measured("one_change", context.kernel, told)
     request, note = context.version.request, context.version.hypothesis
     if request is not None and len(request.plan.methods) > 1:
-        yield context.refuse(
-            "one_change", context.paths.request, "plans more than one method", _ONE
-        )
+        told = "plans more than one method"
+        yield context.refuse_measured("one_change", context.paths.request, told)
     if isinstance(note, Hypothesis) and len(note.change) > 1:
         yield context.refuse(
-            "one_change", context.paths.hypothesis, "announces more than one change", _ONE
+            "one_change",
+            context.paths.hypothesis,
+            "announces more than one change",
+            "write one change a version under Change",
         )
 
 

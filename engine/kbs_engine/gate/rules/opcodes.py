@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 
-_AGAIN = "run the opcode check again (`kbs loop verify`)"
-
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse a method without a verdict, and one that its functions do not bear out."""
@@ -19,20 +17,19 @@ def check(context: GateContext) -> Iterator[Refusal]:
     found = {row.method: row for row in sass.methods}
     for row in methods.methods:
         if row.method not in found:
-            yield context.refuse("opcodes", path, f"says nothing of {row.method}", _AGAIN)
+            yield context.refuse_measured("opcodes", path, f"says nothing of {row.method}")
     for judged in sass.methods:
         outcomes = {function.outcome for function in judged.functions}
         if outcomes and judged.outcome not in outcomes:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "opcodes",
                 path,
                 f"calls {judged.method} {judged.outcome}; its functions say "
                 f"{', '.join(sorted(outcomes))}",
-                _AGAIN,
             )
         if judged.outcome == "confirmed" and not judged.functions:
-            yield context.refuse(
-                "opcodes", path, f"calls {judged.method} confirmed and names no function", _AGAIN
+            yield context.refuse_measured(
+                "opcodes", path, f"calls {judged.method} confirmed and names no function"
             )
 
 

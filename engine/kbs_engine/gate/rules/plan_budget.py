@@ -11,8 +11,6 @@ from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.run.judged import Budget
 from kbs_engine.vocabulary import MethodAxis
 
-_FEWER = "take methods out until it fits; unused slots stay unused"
-
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse what goes beyond the slots, the axis cap, the budget, or the plan."""
@@ -34,18 +32,16 @@ def _version(context: GateContext) -> Iterator[Refusal]:
     planned = {row.method for row in request.plan.methods}
     for row in methods.methods:
         if row.method not in planned:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "plan_budget",
                 path,
                 f"holds {row.method}, which v{context.number - 1}'s plan does not",
-                "leave it out, or plan it: a change nobody planned has no hypothesis",
             )
     for axis, slots in methods.axis_slots.items():
         given = request.budget.axis_slots.get(axis, 0)
         if slots > given:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "plan_budget", path, f"gives axis {axis} {slots} slots; its budget was {given}",
-                f"take the budget from v{context.number - 1}/request.json",
             )  # fmt: skip
 
 
@@ -59,11 +55,10 @@ def _leaving(context: GateContext) -> Iterator[Refusal]:
     yield from _within(context, path, axes, request.budget.axis_slots)
     line = context.version.roofline
     if line is not None and not _same(line.budget, request.budget):
-        yield context.refuse(
+        yield context.refuse_measured(
             "plan_budget",
             path,
             "plans under another budget than roofline.json gives",
-            "make the plan again (`kbs loop plan`)",
         )
 
 
@@ -76,17 +71,16 @@ def _within(
     used: Counter[MethodAxis] = Counter(axes)
     slots, cap = context.settings.slots, context.settings.axis_cap
     if used.total() > slots:
-        yield context.refuse(
-            "plan_budget", path, f"takes {used.total()} methods; the run has {slots} slots", _FEWER
+        yield context.refuse_measured(
+            "plan_budget", path, f"takes {used.total()} methods; the run has {slots} slots"
         )
     for axis, count in sorted(used.items()):
         allowed = min(cap, axis_slots.get(axis, 0))
         if count > allowed:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "plan_budget",
                 path,
                 f"takes {count} methods on axis {axis}; {allowed} slots are there",
-                _FEWER,
             )
 
 

@@ -24,20 +24,18 @@ def changed_answers(
     for path, result in answers:
         row = context.finished.get(result.job_key)
         if row is None:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "raw_samples",
                 path,
                 f"holds a {result.kind} answer of a job that never finished in this run "
                 f"({result.job_key[:12]})",
-                "measure the version again; answers of other runs do not count",
             )
         elif row.result_sha256 != result_hash(result):
-            yield context.refuse(
+            yield context.refuse_measured(
                 "raw_samples",
                 path,
                 f"raw {result.kind} samples were changed: their hash is not the one in the "
                 f"journal ({result.job_key[:12]})",
-                "restore the file from the run's git history, or measure again",
             )
 
 

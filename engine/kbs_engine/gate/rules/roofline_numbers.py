@@ -10,7 +10,6 @@ from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.roofline import NEAR_PEAK_CITED, NEAR_PEAK_LIMITER
 from kbs_engine.run.judged import RooflineFile
 
-_AGAIN = "make the roofline again (`kbs loop roofline`)"
 _CLOSE = 1e-6
 
 
@@ -20,7 +19,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
     if line is None:
         return
     for message in (*_model(line), *_near_peak(line), *_time(context, line)):
-        yield context.refuse("roofline_numbers", context.paths.roofline, message, _AGAIN)
+        yield context.refuse_measured("roofline_numbers", context.paths.roofline, message)
 
 
 def _model(line: RooflineFile) -> Iterator[str]:

@@ -11,8 +11,6 @@ from kbs_engine.jobs import AnyJob, Check, ProfileJob, Sanitize, SourceRef, Time
 from kbs_engine.run.files import read_bytes, sha256_of
 from kbs_engine.run.measured import Bench
 
-_AGAIN = "measure the kernel that stands here, or put back the one that was measured"
-
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse any file that speaks of another source than the kernel of this version."""
@@ -29,12 +27,11 @@ def check(context: GateContext) -> Iterator[Refusal]:
     )
     for path, record, what in named:
         if record is not None and record.source_sha256 != sha256:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "same_source",
                 path,
                 f"{what} was {record.source_sha256[:12] or 'nothing'}, but the kernel here is "
                 f"{sha256[:12]}",
-                _AGAIN,
             )
     yield from _jobs(context, sha256)
     yield from _report(context)
@@ -56,8 +53,8 @@ def _jobs(context: GateContext, sha256: str) -> Iterator[Refusal]:
         if job is not None and sha256 not in measured_sources(job):
             where = context.paths.ncu_top if isinstance(job, ProfileJob) else context.paths.bench
             what = "the profile" if isinstance(job, ProfileJob) else f"a {result.kind} answer"
-            yield context.refuse(
-                "same_source", where, f"{what} is of another source than this kernel", _AGAIN
+            yield context.refuse_measured(
+                "same_source", where, f"{what} is of another source than this kernel"
             )
 
 
@@ -77,16 +74,15 @@ def _report(context: GateContext) -> Iterator[Refusal]:
     if top is None or profiled is None or not profiled.report_sha256:
         return
     if top.report_sha256 and top.report_sha256 != profiled.report_sha256:
-        yield context.refuse(
-            "same_source", context.paths.ncu_top, "names another report than it holds", _AGAIN
+        yield context.refuse_measured(
+            "same_source", context.paths.ncu_top, "names another report than it holds"
         )
     for path in context.paths.root.glob("profile.*"):
         if sha256_of(read_bytes(path)) != profiled.report_sha256:
-            yield context.refuse(
+            yield context.refuse_measured(
                 "same_source",
                 path,
                 "is not the report that the profile of this kernel wrote",
-                "restore the file from the blobs of the run, or profile the version again",
             )
 
 
@@ -94,7 +90,7 @@ def _part(context: GateContext, folder: Path, bench: Bench) -> Iterator[Refusal]
     """A branch or ablation: its kernel is the one that its bench is about."""
     path = folder / context.settings.kernel_file
     if path.is_file() and sha256_of(read_bytes(path)) != bench.source_sha256:
-        yield context.refuse("same_source", path, "is not the source that its bench timed", _AGAIN)
+        yield context.refuse_measured("same_source", path, "is not the source that its bench timed")
 
 
 RULE = Rule(

@@ -33,12 +33,8 @@ def check(context: GateContext) -> Iterator[Refusal]:
     told = {row.method for row in methods.skipped}
     for name in planned:
         if name not in chosen and name not in told:
-            yield context.refuse(
-                "skips",
-                path,
-                f"{name} was planned and is not here, without a reason",
-                "say under skipped why it was left out",
-            )
+            why = f"{name} was planned and is not here, without a reason"
+            yield context.refuse_measured("skips", path, why)
 
 
 def _plan_note(context: GateContext, plan: Plan) -> Iterator[Refusal]:
@@ -71,12 +67,8 @@ def _silent(
     reasons = {row.method for row in skipped if row.reason.strip()}
     for name in ranking[: max(places)]:
         if name not in chosen and name not in reasons:
-            yield context.refuse(
-                "skips",
-                path,
-                f"skips {name}, which ranks higher than what was chosen, without a reason",
-                "say under skipped why, or take it",
-            )
+            told = f"skips {name}, which ranks higher than what was chosen, without a reason"
+            yield context.refuse_measured("skips", path, told)
 
 
 RULE = Rule(

@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
-from kbs_engine.gate.restoring import restoring
 from kbs_engine.reports.registry import RUN_REPORTS
 from kbs_engine.run.files import read_bytes, sha256_of
 
@@ -35,7 +34,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
                 "unedited",
                 path,
                 "was changed after it was written: its hash is not the one in the journal",
-                _remedy(context, context.run.relative(path), recorded),
+                context.restoring(context.run.relative(path), recorded),
             )
     yield from _missing(context)
 
@@ -52,16 +51,8 @@ def _missing(context: GateContext) -> Iterator[Refusal]:
                 "unedited",
                 name,
                 "was written in this run and is gone",
-                _remedy(context, name, None if by_hand else recorded),
+                context.restoring(name, None if by_hand else recorded),
             )
-
-
-def _remedy(context: GateContext, name: str, recorded: str | None) -> str:
-    """A version before its gate is written again by the loop, from its journal."""
-    retold = context.retelling.retold
-    passed = (event.data["version"] for event in context.run.journal.of_kind("gate_passed"))
-    again = retold is not None and name in retold.wrote.files and context.number not in passed
-    return restoring(context.run, name, recorded, again=again)
 
 
 def _measured(context: GateContext) -> Iterator[Path]:
