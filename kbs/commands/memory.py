@@ -108,7 +108,7 @@ def update(context: Context, *, run: Path, version: str, settings: tuple[str, ..
 @VERSIONS
 @pass_context
 def mask(context: Context, *, run: Path, versions: tuple[str, ...]) -> None:
-    """Mask records: nothing will be planned from them."""
+    """Mask records: nothing will be planned from them. v0 and the best version are never masked."""
     _mask(context, run, versions, masked=True)
 
 
@@ -178,10 +178,33 @@ def _line(row: MemoryRecord) -> str:
 
 
 def _mask(context: Context, run: Path, versions: tuple[str, ...], *, masked: bool) -> None:
-    changed = _memory(run).set_mask([_number(name) for name in versions], masked=masked)
+    memory, numbers = _memory(run), [_number(name) for name in versions]
+    if masked:
+        _require_maskable(memory, numbers)
+    changed = memory.set_mask(numbers, masked=masked)
     word = "masked" if masked else "unmasked"
     told = ", ".join(f"v{number}" for number in changed) or "nothing"
     _answer(context, {word: list(changed)}, f"{word}: {told}")
+
+
+def _require_maskable(memory: Memory, numbers: list[int]) -> None:
+    """UsageError for v0 or the best version of a run: its figures and reports rest on them."""
+    from kbs_engine.run.files import read_record
+    from kbs_engine.run.layout import Layout
+    from kbs_engine.run.state import State
+
+    path = Layout(memory.folder.parent).state
+    if not path.is_file():
+        return  # a memory folder of its own, in which no version is known to be the best
+    state = read_record(path, State)
+    whose = {state.best_version: "the best version", 0: "what every version is held against"}
+    for number in numbers:
+        if number in whose:
+            raise UsageError(
+                f"v{number} is {whose[number]}: its record is never masked",
+                where=str(memory.path(number)),
+                remedy="mask other versions; where this one is not trusted, begin another run",
+            )
 
 
 def _memory(run: Path) -> Memory:

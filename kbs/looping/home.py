@@ -20,7 +20,7 @@ from kbs.looping.running import Wiring, replayed, run_loop
 from kbs.looping.waiting import fresh_orders, waits_for
 from kbs.looping.world import WaitingForAgentError
 from kbs_engine.ablation import left_open
-from kbs_engine.errors import RefusedError
+from kbs_engine.errors import InputError, RefusedError
 from kbs_engine.gate import Refusal, standing
 from kbs_engine.loop.actions import Progress, Stage
 from kbs_engine.loop.parts import Order
@@ -97,6 +97,12 @@ def _make_whole(context: Context, run: RunFolder) -> None:
     for line in mend(run, found):
         if context.verbosity >= 0:
             click.echo(line, err=True)
+    if not run.paths.state.is_file():
+        raise InputError(
+            "state.json of this run is gone, and this kbs cannot tell it from the journal",
+            where=str(run.root),
+            remedy="restore it from a copy, or use the kbs that began the run",
+        )
 
 
 def stage_ends(stage: Stage, *, after: int = -1) -> Until:
@@ -262,7 +268,7 @@ def open_run(context: Context, root: Path, *, writing: bool = True) -> RunFolder
     What is open for writing stands as it was measured and passed its gates, and says what its
     journal gives.
     """
-    run = RunFolder.open(root.resolve(), home=context.home, writing=writing)
+    run = RunFolder.open(root.resolve(), home=context.home, writing=writing, mending=writing)
     if writing:
         with contextlib.ExitStack() as undo:
             undo.callback(run.close)  # a run that is refused must not stay locked

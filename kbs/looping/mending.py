@@ -12,6 +12,7 @@ from kbs_engine.errors import InputError
 from kbs_engine.gate import Standing
 from kbs_engine.gate.told_again import BY_PEOPLE, plain
 from kbs_engine.loop.actions import PutFile
+from kbs_engine.loop.ledger import Ledger
 from kbs_engine.loop.retelling import Retold
 from kbs_engine.run import RunFolder
 from kbs_engine.run.memories import Memory
@@ -26,20 +27,25 @@ def mend(run: RunFolder, found: Standing) -> tuple[str, ...]:
     retold = found.retold
     if retold is None:
         return ()
-    names = dict.fromkeys(row.where for row in found.untrue)
+    state = run.relative(run.paths.state)
+    gone = [] if run.paths.state.is_file() else [state]
+    names = dict.fromkeys([*gone, *(row.where for row in found.untrue)])
     for name in names:
-        if name == run.relative(run.paths.state):
-            if retold.wrote.state is not None:
-                run.save_state(retold.wrote.state)
+        if name == state:
+            run.save_state(retold.wrote.state or Ledger(retold.state.begin).state)
         else:
             _memory(run, retold, name)
     write = Writer(run)
     for note in found.gone:
         write(note)
     return (
-        *(f"{name}: did not say what the journal gives; written again" for name in names),
+        *(f"{name}: {_why(name in gone)}; written again" for name in names),
         *(f"{note.path}: was gone; written again" for note in found.gone),
     )
+
+
+def _why(gone: bool) -> str:
+    return "was gone" if gone else "did not say what the journal gives"
 
 
 def _memory(run: RunFolder, retold: Retold, name: str) -> None:

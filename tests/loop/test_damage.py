@@ -14,6 +14,7 @@ from kbs.looping.world import WaitingForAgentError
 from kbs_engine.errors import KbsError
 from kbs_engine.gate import check_version, damage
 from kbs_engine.run import RunFolder
+from tests.loop.replaying import kbs
 from tests.loop.test_orders import KERNEL, REPORT, Host, go, started
 from tests.loop.test_unreadable_candidates import submit
 
@@ -132,3 +133,42 @@ def test_finalize_means_now_and_tells_each_stage_once(tmp_path, monkeypatch, ord
         assert [row.version for row in run.state().versions] == [0, 1]
         assert run.state().ended
         assert check_version(run, 1, final=True) == ()
+
+
+@pytest.mark.parametrize("spoilt", [None, "", "{"], ids=["gone", "empty", "torn"])
+def test_resume_writes_the_state_again(run, spoilt):
+    state = run / "state.json"
+    before = state.read_bytes()
+    if spoilt is None:
+        state.unlink()
+        for verb in ("status", "summarize"):
+            with pytest.raises(KbsError, match=r"state\.json of this run is gone") as told:
+                kbs(run.parent / "home", "loop", verb, str(run))
+            assert told.value.remedy.startswith(f"`kbs loop resume {run}` writes it again")
+    else:
+        state.write_text(spoilt)
+    code, text = asked(run, "resume", str(run), "--device", "host")
+    assert code == 0, text
+    assert "v2 waits for a kernel" in text
+    assert state.read_bytes() == before
+
+
+def test_a_folder_whose_state_is_gone_is_no_new_run(run):
+    run.rename(run.parent / "run")
+    (run.parent / "run" / "state.json").unlink()
+    with pytest.raises(KbsError, match="files in it") as told:
+        started(run.parent)
+    assert "`kbs loop resume`" in told.value.remedy
+
+
+@pytest.mark.parametrize("names", ["v7", "v0", "?"])
+def test_what_the_gate_says_of_the_current_version_mends_it(run, names):
+    current = run / "current_iteration.txt"
+    current.write_text(f"{names}\n")
+    with RunFolder.open(run) as opened:
+        refusals = [row for row in check_version(opened, 2) if row.rule == "current_version"]
+    (remedy,) = {row.remedy for row in refusals}
+    assert remedy.startswith("write v2 into it")
+    current.write_text("v2\n")
+    with RunFolder.open(run) as opened:
+        assert "current_version" not in {row.rule for row in check_version(opened, 2)}

@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from kbs_engine.errors import InputError
 from kbs_engine.gate.refusal import Refusal
 from kbs_engine.gate.restoring import restoring
 from kbs_engine.gate.rules.answers import missing
+from kbs_engine.gate.rules.current_version import misnamed
 from kbs_engine.gate.rules.retold import differing
 from kbs_engine.gate.rules.unedited import BY_HAND
 from kbs_engine.gate.told_again import Retelling, tell_again, told_hashes
@@ -73,7 +73,7 @@ def standing(run: RunFolder) -> Standing:
         for note in in_work if retold is not None and (run.root / note.path).exists()
     )  # fmt: skip
     return Standing(
-        damage=(*missing(run, again), *_files(run), *_current(run), *changed),
+        damage=(*missing(run, again), *_files(run), *misnamed(run), *changed),
         untrue=tuple(differing(run, again)),
         gone=tuple(note for note in in_work if not (run.root / note.path).exists()),
         unchecked=unchecked(run, again),
@@ -121,27 +121,5 @@ def _files(run: RunFolder) -> Iterator[Refusal]:
             yield _unedited(name, "was changed after it was written", restoring(run, name, kept))
 
 
-def _current(run: RunFolder) -> Iterator[Refusal]:
-    """current_iteration.txt names no version before a passed one, and none that is not open."""
-    opened = [event.data["version"] for event in run.journal.of_kind("version_opened")]
-    if not opened:
-        return
-    name = run.relative(run.paths.current)
-    restore = f"write v{opened[-1]} into it: the gate opened that version last"
-    try:
-        current = run.current()
-    except InputError as problem:
-        yield _order(name, problem.message, restore)
-        return
-    if current is None:
-        yield _order(name, f"is gone, though v{opened[-1]} was opened", restore)
-    elif not max(_passed(run), default=0) <= current <= max(opened):
-        yield _order(name, f"names v{current}; the gate opened v{opened[-1]}", restore)
-
-
 def _unedited(where: str, message: str, remedy: str) -> Refusal:
     return Refusal(rule="unedited", where=where, message=message, remedy=remedy)
-
-
-def _order(where: str, message: str, remedy: str) -> Refusal:
-    return Refusal(rule="current_version", where=where, message=message, remedy=remedy)

@@ -106,12 +106,12 @@ def state_leaves(run: RunFolder, retold: Retold) -> tuple[str, ...]:
     """
     told = [retold.wrote.state] if retold.wrote.state is not None else []
     told += [note.state for note in retold.actions if isinstance(note, SaveState)]
-    if not told:
-        return ()
     try:
         stands = run.state()
     except InputError as problem:
         return (problem.message,)
+    if not told:
+        return ()
     return min((tuple(_leaves(plain(one), plain(stands))) for one in told), key=len)
 
 

@@ -14,6 +14,7 @@ from kbs_engine.jobs import Job, Result
 from kbs_engine.run.events import result_hash
 from kbs_engine.run.files import as_json, read_bytes, read_record, read_text, sha256_of
 from kbs_engine.run.git import RunGit
+from kbs_engine.run.heads import head_file
 from kbs_engine.run.journal import Journal
 from kbs_engine.run.layout import Layout, VersionLayout
 from kbs_engine.run.lock import WriterLock
@@ -41,7 +42,7 @@ class RunFolder:
             self._lock.acquire()
         with contextlib.ExitStack() as undo:
             undo.callback(self._lock.release)  # after Ctrl-C too the lock must not stay
-            self.journal = Journal(self.paths.journal, head_file=_head_file(root, home))
+            self.journal = Journal(self.paths.journal, head_file=head_file(root, home))
             if writing:
                 self.journal.open_for_writing()
             undo.pop_all()
@@ -69,11 +70,11 @@ class RunFolder:
                 where=str(root),
                 remedy="resume it with `kbs loop resume`, name another with --output, or remove "
                 "the folder where its v0 cannot pass"
-                if Layout(root).state.is_file()
+                if Layout(root).state.is_file() or Layout(root).journal.is_file()
                 else "name a new or an empty folder with --output",
             )
         make_folder(root)
-        head = _head_file(root, home)
+        head = head_file(root, home)
         if head is not None:
             with told_unwritable(head):
                 head.unlink(missing_ok=True)  # of a run that stood here and was removed
@@ -97,15 +98,24 @@ class RunFolder:
         return run
 
     @classmethod
-    def open(cls, root: Path, *, home: Path | None = None, writing: bool = False) -> RunFolder:
-        """Open a run; InputError when there is none, StoreError when it is locked or broken."""
-        if not Layout(root).state.is_file():
-            raise InputError(
-                "no run stands here (state.json is missing)",
-                where=str(root),
-                remedy="name a run folder (run_YYYYMMDD_HHMMSS), or start one with `kbs loop init`",
-            )
-        return cls(root, home=home, writing=writing)
+    def open(
+        cls, root: Path, *, home: Path | None = None, writing: bool = False, mending: bool = False
+    ) -> RunFolder:
+        """Open a run; InputError when there is none, StoreError when it is locked or broken.
+
+        ``mending``: whoever opens it writes state.json again, where that is gone.
+        """
+        begun = Layout(root).journal.is_file()
+        if Layout(root).state.is_file() or (begun and mending):
+            return cls(root, home=home, writing=writing)
+        message, remedy = (
+            "no run stands here (state.json is missing)",
+            ("name a run folder (run_YYYYMMDD_HHMMSS), or start one with `kbs loop init`"),
+        )
+        if begun:
+            message = "state.json of this run is gone"
+            remedy = f"`kbs loop resume {shell(root)}` writes it again from the journal"
+        raise InputError(message, where=str(root), remedy=remedy)
 
     def __enter__(self) -> RunFolder:  # noqa: PYI034 - typing.Self is younger than 3.10
         """The run itself."""
@@ -219,8 +229,6 @@ class RunFolder:
         """GPU time of all finished jobs that told it, in seconds."""
         return sum(row.gpu_time_s or 0.0 for row in self.journal.finished_jobs().values())
 
-    # versions
-
     def current(self) -> int | None:
         """The version that current_iteration.txt names; None before the first gate."""
         if not self.paths.current.exists():
@@ -231,12 +239,12 @@ class RunFolder:
             raise InputError(
                 f"does not name a version: {text[:40]!r}",
                 where=str(self.paths.current),
-                remedy="only the gate moves this file; restore it from the run's git history",
+                remedy="only the gate moves this file: `kbs loop status` says what it should name",
             )
         return int(number)
 
     def advance(self, passed: int) -> int:
-        """After the gate on ``passed``: commit, name the next version current, make its folder.
+        """After the gate on ``passed``: name the next version current, make its folder.
 
         Only ``kbs_engine.gate.pass_version`` calls this. Safe to repeat after a crash.
         """
@@ -276,13 +284,6 @@ class RunFolder:
             raise StoreError(
                 "the run is open for reading", where=str(path), remedy="open it for writing"
             )
-
-
-def _head_file(root: Path, home: Path | None) -> Path | None:
-    """Where the home folder keeps the head of this run's journal: by the run's place."""
-    if home is None:
-        return None
-    return home / "runs" / f"{root.name}-{sha256_of(str(root.resolve()))[:16]}.head.json"
 
 
 def _changed(kind: str, path: Path) -> StoreError:

@@ -9,6 +9,7 @@ import msgspec
 from kbs_engine.decoding import decode_json
 from kbs_engine.errors import StoreError
 from kbs_engine.run.events import Head
+from kbs_engine.run.files import sha256_of
 
 PATTERN = "*.head.json"
 
@@ -40,3 +41,10 @@ def find_head(head_file: Path | None, first: str) -> Head | None:
     heads = (read_head(path) for path in sorted(head_file.parent.glob(PATTERN)))
     moved = [head for head in heads if head.first == first and not Path(head.path).parent.exists()]
     return max(moved, key=lambda head: head.seq, default=None)
+
+
+def head_file(root: Path, home: Path | None) -> Path | None:
+    """Where the home folder keeps the head of a run's journal: by the run's place."""
+    if home is None:
+        return None
+    return home / "runs" / f"{root.name}-{sha256_of(str(root.resolve()))[:16]}.head.json"

@@ -11,6 +11,7 @@ from kbs_engine.gate.refusal import Refusal, Rule
 from kbs_engine.run.benches import compare_arms
 from kbs_engine.run.measured import Bench, StatedComparison
 from kbs_engine.run.memories import Memory
+from kbs_engine.shell import shell
 
 _CLOSE = 1e-6
 _TIMES = re.compile(r"\d[\d.,]* times|\d[\d.,]*\s*[×x]")
@@ -194,8 +195,12 @@ def _memory(context: GateContext) -> Iterator[Refusal]:
             "state_numbers", path, f"says {compared!r}; bench.json has no such comparison", _RESUME
         )
     if record.masked and context.number in (0, context.state.best_version):
+        root = shell(context.run.root)
         yield context.refuse(
-            "state_numbers", path, "is masked: v0 and the best version never are", _RESUME
+            "state_numbers",
+            path,
+            "is masked: v0 and the best version never are",
+            f"`kbs memory unmask {root} {context.number}`",
         )
 
 
