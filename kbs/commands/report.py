@@ -21,11 +21,12 @@ def command(context: Context, *, run: Path, html_path: Path | None, stdout: bool
     """Write benchmark.md, final_report.md, summary.md and report.html of a run.
 
     Every number comes from the run's measured files. What a person added to a report below the
-    line `<!-- notes -->` is kept. A run without a final benchmark gets its page and what it has.
+    line `<!-- notes -->` is kept, and a version's analysis.md that says something else than what
+    was measured is written again. A run without a final benchmark gets its page and what it has.
     """
     from kbs.render.run_html import run_page
     from kbs_engine.run import RunFolder
-    from kbs_engine.run.report_files import interim, report_texts
+    from kbs_engine.run.report_files import interim, report_texts, version_texts
     from kbs_engine.run.view import read_run
 
     with RunFolder.open(run, home=context.home, writing=not stdout) as folder:
@@ -34,6 +35,7 @@ def command(context: Context, *, run: Path, html_path: Path | None, stdout: bool
         if stdout:
             click.echo(texts.get("summary.md") or interim(view), nl=False)
             return
+        texts |= version_texts(folder, view)
         for name, text in texts.items():
             folder.write_text(folder.root / name, text)
         page = html_path or folder.paths.html

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from kbs_engine.gate.refusal import Inspectors, Refusal
-from kbs_engine.gate.restoring import restoring
+from kbs_engine.gate.restoring import BY_HAND, restoring
 from kbs_engine.gate.told_again import Retelling, tell_again
 from kbs_engine.jobs import AnyJob, Result
 from kbs_engine.run.events import Break, Finished
@@ -113,6 +113,23 @@ class GateContext:
         return {} if self.broken else self.run.journal.artifacts()
 
     @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """Measured files of the version that do not stand as they were written."""
+        prefix = f"{self._relative(self.paths.root)}/"
+        names = (name for name in self.artifacts if name.startswith(prefix))
+        return tuple(n for n in names if Path(n).name not in BY_HAND and self._differs(n))
+
+    def _differs(self, name: str) -> bool:
+        """Whether a file that the journal knows is gone or has another content."""
+        path = self.run.root / name
+        return not path.is_file() or sha256_of(read_bytes(path)) != self.artifacts[name]
+
+    @property
+    def resume(self) -> str:
+        """The remedy for what the loop keeps of itself."""
+        return f"`kbs loop resume {shell(self.run.root)}` writes it again from the journal"
+
+    @cached_property
     def passed(self) -> frozenset[int]:
         """Versions that passed their gates."""
         events = self.run.journal.of_kind("gate_passed")
@@ -151,13 +168,21 @@ class GateContext:
     def refuse_measured(self, rule: str, path: Path, message: str) -> Refusal:
         """A refusal for a file that people do not write: it comes back, or nothing mends it.
 
-        A file that stands as the loop wrote it is what was measured: then the version is given
-        up. v0 cannot be, for nothing stands before it.
+        Where every file stands as the loop wrote it, it is what was measured: then the version
+        is given up. v0 cannot be, for nothing stands before it.
         """
         name = self._relative(path)
-        recorded = self.artifacts.get(name)
-        if recorded is None or not path.is_file() or sha256_of(read_bytes(path)) != recorded:
-            return self.refuse(rule, path, message, self.restoring(name, recorded))
+        if name not in self.artifacts or self._differs(name):
+            remedy = self.restoring(name, self.artifacts.get(name))
+            return self.refuse(rule, path, message, remedy)
+        if self.changed:  # it may be this one that is at fault
+            first = self.changed[0]
+            remedy = f"mend {first} first: {self.restoring(first, self.artifacts[first])}"
+            return self.refuse(rule, path, message, remedy)
+        return self.refuse_for_good(rule, path, message)
+
+    def refuse_for_good(self, rule: str, path: Path, message: str) -> Refusal:
+        """A refusal that no file brought back would mend: measured anew, or given up."""
         if path == self.run.paths.benchmark_data:
             name = shell(self.run.root)
             again = f"`kbs loop extend {name} -n 1`, then `kbs loop finalize {name}` measure again"
@@ -170,13 +195,20 @@ class GateContext:
             told = "the kbs that let it pass judged otherwise: ask the gate of that version of kbs"
             return self.refuse(rule, path, message, told)
         return Refusal(
-            rule=rule, where=name, message=message, gives_up=self.number,
+            rule=rule, where=self._relative(path), message=message, gives_up=self.number,
             remedy=f"nothing mends it: `kbs loop finalize {shell(self.run.root)}` gives "
             f"v{self.number} up and ends the run with what stood before",
         )  # fmt: skip
 
-    def restoring(self, name: str, sha256: str | None) -> str:
-        """How a file of the version comes back; before its gate the loop writes it again."""
+    def restoring(self, name: str, sha256: str | None = None) -> str:
+        """How a file of the version comes back; before its gate the loop writes it again.
+
+        ``sha256``: the content that it should have; None where any that was committed will do.
+        """
+        if name.endswith("/analysis.md"):
+            return f"`kbs report {shell(self.run.root)}` writes it again"
+        if name.startswith("memory/"):
+            return self.resume
         retold = self.retelling.retold if self.broken is None else None
         again = retold is not None and name in retold.wrote.files and self.number not in self.passed
         return restoring(self.run, name, sha256, again=again)

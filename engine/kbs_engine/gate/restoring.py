@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kbs_engine.run.files import sha256_of
 from kbs_engine.run.folder import RunFolder
 from kbs_engine.shell import shell
+
+BY_HAND: Final = frozenset({
+    "hypothesis.txt", "plan.md", "kbs_evidence.md", "analysis.md", "stderr.txt",
+})  # fmt: skip
+"""Notes may be written and edited by hand; what they claim is checked by other rules."""
 
 
 def restoring(run: RunFolder, name: str, sha256: str | None, *, again: bool = False) -> str:

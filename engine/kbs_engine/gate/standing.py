@@ -8,11 +8,11 @@ from typing import Final
 import msgspec
 
 from kbs_engine.gate.refusal import Refusal
-from kbs_engine.gate.restoring import restoring
+from kbs_engine.gate.restoring import BY_HAND, restoring
 from kbs_engine.gate.rules.answers import missing
 from kbs_engine.gate.rules.current_version import misnamed
+from kbs_engine.gate.rules.journal_chain import JOURNAL
 from kbs_engine.gate.rules.retold import differing
-from kbs_engine.gate.rules.unedited import BY_HAND
 from kbs_engine.gate.told_again import Retelling, tell_again, told_hashes
 from kbs_engine.loop.actions import PutBlob, PutFile
 from kbs_engine.loop.retelling import Retold
@@ -59,7 +59,7 @@ def standing(run: RunFolder) -> Standing:
             rule="journal_chain",
             where=broken.where,
             message=f"the journal's chain is broken: {broken.message}",
-            remedy="restore events.jsonl from the run's git history or a copy",
+            remedy=JOURNAL,
         )
         return Standing(damage=(told,))
     again = tell_again(run)

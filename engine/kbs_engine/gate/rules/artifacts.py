@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
-from kbs_engine.gate.restoring import restoring
-from kbs_engine.gate.rules.unedited import BY_HAND
+from kbs_engine.gate.restoring import BY_HAND
+from kbs_engine.gate.rules.unedited import ELSEWHERE
 from kbs_engine.run.files import decoded
 from kbs_engine.run.view import part_folders
 from kbs_engine.shell import shell
@@ -47,14 +47,17 @@ def check(context: GateContext) -> Iterator[Refusal]:
         if not path.is_file():
             yield context.refuse("artifacts", path, "is missing", _bring_back(context, path))
         elif not path.stat().st_size or not path.read_bytes().strip():
-            yield context.refuse("artifacts", path, "is empty", _remedy(path))
+            yield context.refuse("artifacts", path, "is empty", _bring_back(context, path))
         elif path.suffix in (".md", ".txt", ".py", ".cu") and decoded(path) is None:
-            yield context.refuse("artifacts", path, "is no text in UTF-8", _remedy(path))
+            told = "is no text in UTF-8"
+            yield context.refuse("artifacts", path, told, _bring_back(context, path))
     yield from _profile(context)
     yield from _parts(context)
     for fault in context.version.faults:
         if not fault.where.split(":")[0].endswith(_NOTES):
-            yield context.refuse("artifacts", fault.where, fault.message, fault.remedy)
+            path = context.run.root / fault.where.split(":")[0]
+            remedy = _bring_back(context, path)
+            yield context.refuse("artifacts", fault.where, fault.message, remedy)
 
 
 def _of_the_next(context: GateContext, path: Path) -> bool:
@@ -64,17 +67,18 @@ def _of_the_next(context: GateContext, path: Path) -> bool:
 
 
 def _bring_back(context: GateContext, path: Path) -> str:
-    """What to do about a missing file: it was committed, the run ended before it, or a crash."""
-    run = context.run
-    if context.number < max(run.paths.versions(), default=0):
-        recorded = context.artifacts.get(run.relative(path))
-        return restoring(run, run.relative(path), None if path.name in BY_HAND else recorded)
-    if _of_the_next(context, path) and context.state.ended:
+    """What to do about a file: it was written, the run ended before it, or a crash came first."""
+    name = context.run.relative(path)
+    recorded = context.artifacts.get(name)
+    if recorded is None and _of_the_next(context, path) and context.state.ended:
         return (
             "the run has ended with this version: ask with --final; or go on with "
-            f"`kbs loop extend {shell(run.root)} -n 1`"
+            f"`kbs loop extend {shell(context.run.root)} -n 1`"
         )
-    return _remedy(path)
+    if recorded is None and not path.exists():
+        return f"`kbs loop resume {shell(context.run.root)}` goes on to the step that writes it"
+    changes = path.name in BY_HAND or name in ELSEWHERE
+    return context.restoring(name, None if changes else recorded)
 
 
 def _last(context: GateContext) -> bool:
@@ -88,20 +92,16 @@ def _profile(context: GateContext) -> Iterator[Refusal]:
     if context.version.failed or context.settings.mode != "counters":
         return
     if top is not None and top.mode != "counters":
-        yield context.refuse(
-            "artifacts",
-            context.paths.ncu_top,
-            "was made without counters in a run that reads them",
-            "profile the version again",
-        )
+        told = "was made without counters in a run that reads them"
+        yield context.refuse_measured("artifacts", context.paths.ncu_top, told)
     found = (p for p in (context.paths.profile, *context.paths.root.glob("profile.*")))
     if not any(path.is_file() and path.stat().st_size for path in found):
-        yield context.refuse(
-            "artifacts",
-            context.paths.profile,
-            "is missing in a run that reads counters",
-            "profile the version again (`kbs loop resume`)",
-        )
+        written = _written(context, f"{context.run.relative(context.paths.root)}/profile.")
+        told, path = "is missing in a run that reads counters", context.paths.profile
+        if written:
+            yield context.refuse("artifacts", path, told, _bring_back(context, written[0]))
+        else:
+            yield context.refuse_for_good("artifacts", path, told)
 
 
 def _parts(context: GateContext) -> Iterator[Refusal]:
@@ -110,25 +110,23 @@ def _parts(context: GateContext) -> Iterator[Refusal]:
         return
     suffix = context.settings.kernel_suffix
     branches = part_folders(context.paths.branches)
-    if not branches and not _unwritten(context):
-        yield context.refuse(
-            "artifacts", context.paths.branches, "holds no branch", "run `kbs loop branch`"
-        )
+    written = _written(context, f"{context.run.relative(context.paths.branches)}/")
+    if not branches and written:
+        remedy = _bring_back(context, written[0])
+        yield context.refuse("artifacts", context.paths.branches, "holds no branch", remedy)
+    elif not branches and not context.version.failed:
+        yield context.refuse_for_good("artifacts", context.paths.branches, "holds no branch")
     for folder in (*branches, *part_folders(context.paths.ablations)):
         for name in (f"kernel{suffix}", "bench.json"):
             path = folder / name
             if not path.is_file() or not path.stat().st_size:
-                yield context.refuse("artifacts", path, "is missing or empty", _remedy(path))
+                remedy = _bring_back(context, path)
+                yield context.refuse("artifacts", path, "is missing or empty", remedy)
 
 
-def _unwritten(context: GateContext) -> bool:
-    """Whether the version failed for want of a kernel: the journal knows of no branch of it."""
-    folder = f"{context.run.relative(context.paths.branches)}/"
-    return context.version.failed and not any(name.startswith(folder) for name in context.artifacts)
-
-
-def _remedy(path: Path) -> str:
-    return f"run the step that writes {path.name} again (`kbs loop resume`)"
+def _written(context: GateContext, prefix: str) -> tuple[Path, ...]:
+    """Files that the journal knows under a prefix."""
+    return tuple(context.run.root / name for name in context.artifacts if name.startswith(prefix))
 
 
 RULE = Rule(

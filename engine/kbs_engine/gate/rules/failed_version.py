@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 
-_RESUME = "`kbs loop resume` writes it again from the journal"
-
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse a failure that is none, and more tries than the run allows."""
@@ -21,7 +19,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
             "failed_version",
             context.run.paths.state,
             f"v{context.number} was tried {entry.tries} times; {allowed} are allowed",
-            _RESUME,
+            context.resume,
         )
     if not context.version.failed:
         return
@@ -30,7 +28,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
             "failed_version",
             context.run.paths.state,
             "the baseline is recorded as failed",
-            _RESUME,
+            context.resume,
         )
     for part in context.version.branches:
         if part.bench is not None and part.bench.correct:

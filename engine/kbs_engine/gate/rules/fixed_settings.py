@@ -14,11 +14,6 @@ from kbs_engine.results import Checked, read
 from kbs_engine.run.settings import Settings, changed_fixed
 from kbs_engine.run.view import VersionView
 
-_EPOCH = (
-    "`kbs loop resume` writes it again from the journal; settings change with `kbs loop set`, "
-    "which begins a new epoch"
-)
-
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse settings, tolerances, dims, timing or a GPU that differ from the run's."""
@@ -51,7 +46,7 @@ def _state(context: GateContext) -> Iterator[Refusal]:
                 "fixed_settings",
                 context.run.paths.state,
                 f"{name} of epoch {number} is not what the journal recorded",
-                _EPOCH,
+                f"{context.resume}; settings change with `kbs loop set`, which begins a new epoch",
             )
 
 

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
 
+JOURNAL = (
+    "restore events.jsonl from a copy of the run (its git history holds the journal up to the "
+    "last commit alone); a changed journal proves nothing"
+)
+
 
 def check(context: GateContext) -> Iterator[Refusal]:
     """Refuse a chain that does not hold, at the first place where it breaks."""
@@ -15,14 +20,14 @@ def check(context: GateContext) -> Iterator[Refusal]:
             "journal_chain",
             context.broken.where,
             f"the journal's chain is broken: {context.broken.message}",
-            "restore events.jsonl from the run's git history; a changed journal proves nothing",
+            JOURNAL,
         )
     elif not context.run.journal.events:
         yield context.refuse(
             "journal_chain",
             context.run.paths.journal,
             "the run has no journal",
-            "restore events.jsonl from the run's git history, or start the run anew",
+            JOURNAL,
         )
 
 

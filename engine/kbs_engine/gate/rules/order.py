@@ -29,12 +29,8 @@ def check(context: GateContext) -> Iterator[Refusal]:
     for first, then in BEFORE:
         one, two = written.get(f"{folder}/{first}"), written.get(f"{folder}/{then}")
         if one is not None and two is not None and two < one:
-            yield context.refuse(
-                "order",
-                context.paths.root / then,
-                f"was written before {first}, on which it should rest",
-                f"write {then} again from what was measured",
-            )
+            told = f"was written before {first}, on which it should rest"
+            yield context.refuse_for_good("order", context.paths.root / then, told)
 
 
 RULE = Rule(

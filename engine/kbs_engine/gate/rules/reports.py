@@ -14,6 +14,7 @@ from kbs_engine.gate.rules.raw_samples import changed_answers
 from kbs_engine.reports.registry import RUN_REPORTS, VERSION_REPORTS
 from kbs_engine.reports.text import NOTES
 from kbs_engine.run.files import decoded, read_bytes, sha256_of
+from kbs_engine.shell import shell
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -33,7 +34,8 @@ def check(context: GateContext) -> Iterator[Refusal]:
             for name, render in VERSION_REPORTS.items():
                 path = context.run.version(view.number).root / name
                 if path.is_file():
-                    yield from _same(context, path, render(context.view, view))
+                    own = context.at(view.number)
+                    yield from _same(own, path, render(context.view, view))
 
 
 def _readme(context: GateContext) -> Iterator[Refusal]:
@@ -71,18 +73,12 @@ def _of_before(context: GateContext, path: Path) -> bool:
 
 def _same(context: GateContext, path: Path, expected: str | None) -> Iterator[Refusal]:
     if expected is None:
-        yield context.refuse(
-            "reports",
-            path,
-            "stands without the measured files that it is written from",
-            "remove it, or bring them back (`kbs loop finalize` writes benchmark.json)",
-        )
+        told = "stands without the measured files that it is written from"
+        yield context.refuse("reports", path, told, _bring_back(context))
         return
     text = decoded(path)
     if text is None:
-        yield context.refuse(
-            "reports", path, "is not UTF-8 text", "write it again with `kbs report`"
-        )
+        yield context.refuse("reports", path, "is not UTF-8 text", _write_again(context, path))
         return
     found = measured_part(text).splitlines()
     lines = zip_longest(found, measured_part(expected).splitlines(), fillvalue="")
@@ -92,9 +88,29 @@ def _same(context: GateContext, path: Path, expected: str | None) -> Iterator[Re
                 "reports",
                 f"{path}:{number}",
                 f"says `{one.strip()[:70]}`; the measured files give `{two.strip()[:70]}`",
-                "write it again with `kbs report`; add remarks below the line " + NOTES,
+                _write_again(context, path),
             )
             return
+
+
+def _write_again(context: GateContext, path: Path) -> str:
+    """How a report says again what was measured."""
+    name = context.run.relative(path)
+    if path.name == "correctness.md":  # of the loop alone, and its hash is kept
+        return context.restoring(name, context.artifacts.get(name))
+    return (
+        f"`kbs report {shell(context.run.root)}` writes it again; add remarks below the line "
+        f"{NOTES}"
+    )
+
+
+def _bring_back(context: GateContext) -> str:
+    """How the final benchmark comes back, on which the reports of a run rest."""
+    name = context.run.relative(context.run.paths.benchmark_data)
+    recorded = context.artifacts.get(name)
+    if recorded is None:
+        return "remove it: no benchmark was made in this run"
+    return f"bring back {name}: {context.restoring(name, recorded)}"
 
 
 def measured_part(text: str) -> str:

@@ -15,7 +15,6 @@ from kbs_engine.shell import shell
 
 _CLOSE = 1e-6
 _TIMES = re.compile(r"\d[\d.,]* times|\d[\d.,]*\s*[×x]")
-_RESUME = "run `kbs loop resume`, which writes it again from what was measured"
 
 
 def check(context: GateContext) -> Iterator[Refusal]:
@@ -25,11 +24,11 @@ def check(context: GateContext) -> Iterator[Refusal]:
     state = context.run.paths.state
     entry = context.state.version(context.number)
     if entry is None:
-        yield context.refuse("state_numbers", state, f"knows no v{context.number}", _RESUME)
+        yield context.refuse("state_numbers", state, f"knows no v{context.number}", context.resume)
         return
     if entry.sha256 and context.kernel_sha256 and entry.sha256 != context.kernel_sha256:
         yield context.refuse(
-            "state_numbers", state, f"names another kernel for v{context.number}", _RESUME
+            "state_numbers", state, f"names another kernel for v{context.number}", context.resume
         )
     if (
         own is not None
@@ -41,7 +40,7 @@ def check(context: GateContext) -> Iterator[Refusal]:
             state,
             f"median_ns of v{context.number} is {entry.median_ns:.6g}; bench.json has "
             f"{own.median_ns:.6g}",
-            _RESUME,
+            context.resume,
         )
     yield from _tolerance(context)
     yield from _speedup(context)
@@ -61,9 +60,12 @@ def _tolerance(context: GateContext) -> Iterator[Refusal]:
         return
     if (stated.atol, stated.rtol) != (checked.atol, checked.rtol):
         yield context.refuse(
-            "state_numbers", context.run.paths.state, f"names the tolerance {stated}; v"
-            f"{context.number} was checked with atol {checked.atol}, rtol {checked.rtol}", _RESUME,
-        )  # fmt: skip
+            "state_numbers",
+            context.run.paths.state,
+            f"names the tolerance {stated}; v"
+            f"{context.number} was checked with atol {checked.atol}, rtol {checked.rtol}",
+            context.resume,
+        )
 
 
 def _best(context: GateContext) -> Iterator[Refusal]:
@@ -74,20 +76,20 @@ def _best(context: GateContext) -> Iterator[Refusal]:
         if best is not None or state.versions:
             yield context.refuse(
                 "state_numbers", path, f"calls v{state.best_version} the best version; "
-                "no correct measurement of it stands here", _RESUME,
+                "no correct measurement of it stands here", context.resume,
             )  # fmt: skip
         return
     own = best.bench.own()
     if own and state.best_ns is not None and not _close(state.best_ns, own.median_ns):
         yield context.refuse(
             "state_numbers", path, f"best_ns is {state.best_ns:.6g}; v{state.best_version} has "
-            f"{own.median_ns:.6g}", _RESUME,
+            f"{own.median_ns:.6g}", context.resume,
         )  # fmt: skip
     made = view.benchmark
     if made is not None and state.ended and made.source_sha256 != best.bench.source_sha256:
         yield context.refuse(
             "state_numbers", path, f"calls v{state.best_version} the best version; the final "
-            f"benchmark is of v{made.version}", _RESUME,
+            f"benchmark is of v{made.version}", context.resume,
         )  # fmt: skip
 
 
@@ -113,7 +115,10 @@ def _experiments(context: GateContext) -> Iterator[Refusal]:
     silent = rows.keys() - {told.method for told in record.experience.experiments}
     for method in sorted(silent):
         yield context.refuse(
-            "state_numbers", path, f"says nothing of {method}; attribution.json does", _RESUME
+            "state_numbers",
+            path,
+            f"says nothing of {method}; attribution.json does",
+            context.resume,
         )
     for told in record.experience.experiments:
         row = rows.get(told.method)
@@ -126,9 +131,11 @@ def _experiments(context: GateContext) -> Iterator[Refusal]:
         for name, one, two in fields:
             if one != two:
                 yield context.refuse(
-                    "state_numbers", path,
-                    f"says {name} {one} of {told.method}; attribution.json has {two}", _RESUME,
-                )  # fmt: skip
+                    "state_numbers",
+                    path,
+                    f"says {name} {one} of {told.method}; attribution.json has {two}",
+                    context.resume,
+                )
 
 
 def _speedup(context: GateContext) -> Iterator[Refusal]:
@@ -148,7 +155,7 @@ def _speedup(context: GateContext) -> Iterator[Refusal]:
             context.run.paths.state,
             f"{name} of v{context.number} is {one:.6g}; bench.json has "
             + ("no comparison with v0" if two is None else f"{two:.6g}"),
-            _RESUME,
+            context.resume,
         )
 
 
@@ -174,7 +181,7 @@ def _memory(context: GateContext) -> Iterator[Refusal]:
             "state_numbers",
             path,
             f"says correctness {record.correctness.status}; bench.json says otherwise",
-            _RESUME,
+            context.resume,
         )
     own, latency = bench.own(), record.performance.latency_us
     told = "no time" if latency is None else f"{latency:.6g} µs"
@@ -183,7 +190,7 @@ def _memory(context: GateContext) -> Iterator[Refusal]:
             "state_numbers",
             path,
             f"says {told}; bench.json has {own.median_ns / 1e3:.6g} µs",
-            _RESUME,
+            context.resume,
         )
     compared = record.performance.comparison_with_previous
     given = {
@@ -192,7 +199,10 @@ def _memory(context: GateContext) -> Iterator[Refusal]:
     }
     if _TIMES.search(compared) and not any(text in compared for text in given):
         yield context.refuse(
-            "state_numbers", path, f"says {compared!r}; bench.json has no such comparison", _RESUME
+            "state_numbers",
+            path,
+            f"says {compared!r}; bench.json has no such comparison",
+            context.resume,
         )
     if record.masked and context.number in (0, context.state.best_version):
         root = shell(context.run.root)

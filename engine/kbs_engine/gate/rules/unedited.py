@@ -7,11 +7,10 @@ from pathlib import Path, PurePosixPath
 
 from kbs_engine.gate.context import GateContext
 from kbs_engine.gate.refusal import Refusal, Rule
+from kbs_engine.gate.restoring import BY_HAND
 from kbs_engine.reports.registry import RUN_REPORTS
 from kbs_engine.run.files import read_bytes, sha256_of
 
-BY_HAND = frozenset({"hypothesis.txt", "plan.md", "kbs_evidence.md", "analysis.md", "stderr.txt"})
-"""Notes may be written and edited by hand; what they claim is checked by other rules."""
 ELSEWHERE = frozenset({"README.md", *RUN_REPORTS})
 """Files of the run with rules of their own: people may add to them."""
 
