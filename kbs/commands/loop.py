@@ -217,8 +217,8 @@ def extend(context: Context, *, run_path: Path, iterations: int) -> None:
 @pass_context
 def set_(context: Context, *, run_path: Path, changes: tuple[str, ...], reason: str) -> None:
     """Change constraints: a new epoch, in which v0 and the best are measured again."""
+    from kbs.looping.changes import read_changes
     from kbs.looping.orders import give_order
-    from kbs.looping.stages import read_changes
 
     fields = read_changes(context, run_path, changes)
     give_order(context, run_path, "set", changes=fields, reason=reason)

@@ -26,7 +26,7 @@ from kbs_engine.loop.actions import Progress, Stage
 from kbs_engine.loop.parts import Order
 from kbs_engine.reports.epochs import epoch_line, holds
 from kbs_engine.run import RunFolder
-from kbs_engine.run.records import MethodVerdict, State
+from kbs_engine.run.records import MethodVerdict, State, VersionEntry
 from kbs_engine.shell import shell
 from kbs_engine.units import human_ns
 
@@ -144,13 +144,14 @@ def status_lines(root: Path, went: Went) -> Sequence[str]:
     lines = [f"run {root}"]
     if state.settings.device_kind == "host":
         lines.append("measured on a host (CPU): nothing here is a claim about a GPU")
-    begins = {epoch.first_version: epoch for epoch in state.epochs if epoch.number}
+    epochs, before = {epoch.number: epoch for epoch in state.epochs}, 0
     for row in state.versions:
-        if row.version in begins:
-            told = epoch_line(begins[row.version])
+        if row.epoch != before and row.epoch in epochs:
+            told = epoch_line(epochs[row.epoch])
             lines.append(f"  {told}; nothing below compares with what is above")
+        before = row.epoch
         time = human_ns(row.median_ns) if row.median_ns else "-"
-        gain = f"{row.speedup_v0:.2f}×" if row.speedup_v0 and row.version else ""
+        gain = f"{row.speedup_v0:.2f}×" if row.speedup_v0 and _is_other(state, row) else ""
         mark = " best" if row.version == state.best_version else ""
         methods = holds(state, row).removeprefix("-")
         lines.append(f"  v{row.version:<3} {row.status:<9} {time:>12} {gain:>8}  {methods}{mark}")
@@ -182,13 +183,28 @@ def refused_lines(refused: Sequence[Refusal]) -> list[str]:
     return ["the gate does not let the version in work through:", *told]
 
 
+def _is_other(state: State, row: VersionEntry) -> bool:
+    """Whether a version is another kernel than v0, so that a factor over v0 says something."""
+    return bool(row.version) and row.sha256 != state.baseline_sha256
+
+
+def _unattributed(state: State) -> list[str]:
+    """That a gain is no method's, where the best version is faster and no method helps in it."""
+    best = state.best_version
+    rows = [row.verdict for row in state.verdicts if row.version == best]
+    if not state.improved or not rows or {"effective", "inseparable"} & set(rows):
+        return []
+    return [f"v{best} is faster as a whole: its gain is attributed to none of its methods"]
+
+
 def _measuring(state: State) -> list[str]:
     """What the figures rest on, and what they cost."""
     lines = []
-    if any(row.speedup_v0 and row.version for row in state.versions):
+    if any(row.speedup_v0 and _is_other(state, row) for row in state.versions):
         lines.append(
             "each × is against v0 as it was timed beside that version, not against the time above"
         )
+    lines += _unattributed(state)
     if state.gpu_seconds_used:
         allowed = state.settings.gpu_seconds
         budget = f" of {allowed:g} s" if allowed is not None else ""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
-import msgspec
 
 from kbs.context import Context
-from kbs.looping.beginning import settings_of
 from kbs.looping.home import drive, open_run, stage_ends
-from kbs.looping.programs import require_program
 from kbs.looping.waiting import pending_propose
 from kbs.measuring.subject import read_text
 from kbs_backends.languages.user_code import require_python
@@ -23,17 +19,9 @@ from kbs_engine.proposals import Candidate
 from kbs_engine.run import RunFolder
 from kbs_engine.run.files import sha256_of
 from kbs_engine.run.judged import RequestFile
-from kbs_engine.run.memories import Memory, parse_setting
-from kbs_engine.run.records import Settings
+from kbs_engine.run.memories import Memory
 from kbs_engine.units import human_ns
 
-FOUND = frozenset({
-    "language", "kernel_suffix", "family", "tolerance_from", "device_kind", "gpu", "gpu_uuid",
-    "chip", "arch", "mode", "extra",
-})  # fmt: skip
-"""Settings that nobody chose: facts of the kernel and the machine."""
-PROGRAMS = ("proposer_command", "external_benchmark")
-"""Settings that name a program."""
 OF_THE_NEWEST = ("roofline", "plan")
 """Stages of the newest version; the others belong to the one that is made from it."""
 
@@ -159,51 +147,3 @@ def mask_half(context: Context, root: Path) -> tuple[int, ...]:
     with open_run(context, root) as run:
         memory = Memory(run.paths.memory)
         return memory.set_mask(memory.middle_half(run.state().best_version), masked=True)
-
-
-def read_changes(context: Context, root: Path, texts: Sequence[str]) -> dict[str, Any]:
-    """``field=value`` texts as changes of the settings; UsageError for what does not fit."""
-    with open_run(context, root, writing=False) as run:
-        plain = msgspec.to_builtins(run.state().settings)
-    changes: dict[str, Any] = {}
-    for text in texts:
-        path, value = parse_setting(text)
-        name, _, inner = path.partition(".")
-        if name not in Settings.__struct_fields__:
-            raise UsageError(
-                f"{name} is no setting", where="--set",
-                remedy="settings: " + ", ".join(Settings.__struct_fields__),
-            )  # fmt: skip
-        if name in FOUND:
-            raise UsageError(
-                f"{name} was found in the kernel or on the machine, it is no constraint",
-                where="--set",
-                remedy="begin another run for another kernel, language or machine",
-            )
-        if inner:
-            held = dict(changes.get(name, plain[name]) or {})
-            held[inner] = value
-            value = held
-        changes[name] = value
-    settings_of({**plain, **changes})
-    for name in PROGRAMS:
-        if changes.get(name):
-            require_program(changes[name], f"--set {name}")
-    _check_dims(plain["dims"], changes.get("dims", {}))
-    return changes
-
-
-def _check_dims(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-    """Dims keep their names and kinds, and sizes stay sizes: an order cannot be taken back."""
-    for name, value in after.items():
-        old = before.get(name)
-        same_kind = type(value) is type(old) or (isinstance(old, float) and type(value) is int)
-        if old is None or not same_kind:
-            known = ", ".join(f"{key}={held}" for key, held in before.items())
-            raise UsageError(
-                f"dims.{name} cannot become {value!r}", where="--set", remedy=f"dims: {known}"
-            )
-        if type(value) is int and value < 1 <= old:
-            raise UsageError(
-                f"dims.{name} is a size, got {value}", where="--set", remedy="give at least 1"
-            )

@@ -177,6 +177,14 @@ def test_any_bytes_are_a_capsule_or_an_error(junk, cut):
             assert unpack(data, "x").manifest.run
 
 
+def test_names_that_are_no_text_are_refused():
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("\u00e9", b"")
+    with pytest.raises(InputError, match="is no capsule"):
+        unpack(made.getvalue().replace("\u00e9".encode(), b"\xff\xfe"), "x")
+
+
 def test_a_claim_that_holds_is_replicated(tmp_path):
     found = again(tmp_path, FakeDevice())
     assert found.verdict == "replicated"

@@ -237,6 +237,16 @@ def test_commands_of_a_run_whose_path_has_a_blank_can_be_pasted(ended, tmp_path)
         ("timing.trials=99999999", "trials is at most 1000000"),
         ("timing.method=do_bench", "no run is timed by it"),
         ("gpu_seconds=-1", "gpu_seconds is a time above 0"),
+        ("device=cuda:7", "the device of a run stays"),
+        ("timing.bogus=1", r"timing\.bogus is no setting"),
+        ('target={"kind": "time", "value": 9, "unit": "ns", "by": 1}', r"target\.by is no setting"),
+        ('placeholders=[{"metric": "x", "value": -1}]', "gives no value"),
+        (
+            'placeholders=[{"metric": "x", "value": 1, "m": 1}]',
+            r"placeholders\[0\]\.m is no setting",
+        ),
+        ("proposer=command", "names no program"),
+        ("dims={}", "dims leave out"),
         ("branches=two", "branches is a whole number, not 'two'"),
     ],
 )

@@ -6,22 +6,27 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from kbs.cli import cli
+from kbs.context import Context
 from kbs.looping.beginning import RunOptions, begin
+from kbs.looping.changes import read_changes
 from kbs.looping.driver import Driver
+from kbs.looping.home import Went, status_lines
 from kbs.looping.progress import Quiet
 from kbs.looping.running import Wiring, wired
 from kbs.looping.writing import Writer
 from kbs.measuring.options import TaskOptions
-from kbs_engine.errors import UsageError
+from kbs_engine.errors import RefusedError, UsageError
 from kbs_engine.jobs import Count, Job, Probe, TimingSettings
 from kbs_engine.loop.parts import Order
 from kbs_engine.results import Machine
 from kbs_engine.run import RunFolder
 from kbs_engine.run.memories import Memory
+from kbs_engine.run.state import State
 from tests.loop.cases import CREATED, KERNELS
 from tests.loop.standin import StandIn
 
@@ -185,3 +190,31 @@ def test_what_could_never_be_measured_is_no_order(run, tmp_path, change, told):
     assert told in f"{ran.exception.message} {ran.exception.remedy}"
     with RunFolder.open(run.root) as same:
         assert not same.journal.of_kind("order")
+
+
+@pytest.mark.parametrize("platform", ["nosuch", "h100_sxm"])
+def test_a_platform_is_one_that_the_wiki_knows(tmp_path, home, platform):
+    with started(tmp_path, iterations=1, slots=1) as run:
+        state = run.state()
+        settings = msgspec.structs.replace(state.settings, extra={"knowledge": True})
+        run.save_state(msgspec.structs.replace(state, settings=settings))
+    context = Context()
+    context.home_option = home
+    if platform == "nosuch":
+        with pytest.raises(RefusedError, match="nosuch"):
+            read_changes(context, run.root, [f"platform={platform}"])
+    else:
+        assert read_changes(context, run.root, [f"platform={platform}"]) == {"platform": platform}
+
+
+def test_the_kernel_of_v0_measured_again_is_no_gain(run):
+    state = go(run)
+    row = {**state["versions"][0], "version": 2, "base_version": 0, "epoch": 1,
+           "speedup_v0": 1.17, "speedup_v0_low": 1.1}  # fmt: skip
+    told = msgspec.convert(
+        {**state, "versions": [*state["versions"], row], "best_version": 2}, State
+    )
+    assert not told.improved
+    (line,) = (one for one in status_lines(run.root, Went(state=told)) if "v2" in one)
+    assert "v0 measured again best" in line
+    assert "×" not in line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from concurrent.futures import Future
 from typing import Any
 
 import pytest
@@ -20,9 +21,9 @@ from kbs.looping.writing import Writer
 from kbs_engine.errors import RefusedError, UsageError
 from kbs_engine.experience.packing import capsule_of_run
 from kbs_engine.gate import check_version
-from kbs_engine.jobs import Job, Probe, Sanitize
+from kbs_engine.jobs import Check, Job, Probe, Result, Sanitize
 from kbs_engine.loop.retelling import retell
-from kbs_engine.results import Machine, Sanitized, ToolVerdict
+from kbs_engine.results import Checked, Machine, Sanitized, ToolVerdict
 from tests.loop.test_orders import KERNEL, REPORT, Host, go, order, started
 from tests.loop.test_unreadable_candidates import Answers, submit, went
 
@@ -92,11 +93,13 @@ def test_in_one_change_mode_a_branch_with_two_changes_is_out(tmp_path):
 class Unsound(Host):
     """A GPU whose sanitizer finds a race in every kernel that says so, and nothing else does."""
 
+    everywhere = False
+
     def _value(self, job: Job) -> Any:
         if isinstance(job, Probe):
             return Machine(device="cuda", gpu="a GPU", counters_why_not="not here")
         if isinstance(job, Sanitize):
-            errors = int("races" in self.blobs.text(job.source.sha256))
+            errors = int(self.everywhere or "races" in self.blobs.text(job.source.sha256))
             return Sanitized(tools=(ToolVerdict(tool="racecheck", ran=True, errors=errors),))
         return super()._value(job)
 
@@ -173,3 +176,66 @@ def test_what_a_person_can_mend_gives_nothing_up(stuck):
     with pytest.raises(RefusedError, match="later_version"):
         unsound(stuck)
     assert stuck.state().versions[1].status == "open"
+
+
+class Narrow(Host):
+    """A device on which nothing but M up to 16 can be judged, and every larger one fails."""
+
+    def _value(self, job: Job) -> Any:
+        if isinstance(job, Check) and job.task.atol:
+            return Checked(passed=False, reason="task_degenerate", detail="the dummy passes")
+        return super()._value(job)
+
+    def submit(self, job: Job) -> Future[Result]:
+        if isinstance(job, Check) and job.task.dims["M"] > 16:
+            future: Future[Result] = Future()
+            future.set_result(Result(job_key=job.key, kind="check", failure="out of memory"))
+            return future
+        return super().submit(job)
+
+
+def narrow(run) -> dict:
+    world = wired(run, run.state().settings, Wiring(home=None, roots=(), remember=False))
+    with contextlib.closing(Narrow(run.blobs, REPORT)) as device:
+        Driver(run, device, world, Writer(run), Quiet()).go()
+    return json.loads(run.paths.state.read_text())
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [({"atol": 1e9}, "task_degenerate: the dummy passes"), ({"dims": {"M": 99}}, "out of memory")],
+)
+def test_constraints_under_which_v0_is_refused_are_taken_back(tmp_path, changes, why):
+    with started(tmp_path, iterations=1, slots=1) as run:
+        before = narrow(run)
+        order(run, kind="set", changes=changes)
+        order(run, kind="extend", iterations=1)
+        state = narrow(run)
+        assert state["ended"] == "stopped"
+        told = f"epoch 1 is taken back, for v0 is refused under it: {why}"
+        assert state["loop"]["because"] == told
+        assert (state["epoch"], state["best_version"]) == (0, before["best_version"])
+        assert [row["version"] for row in state["versions"]] == [0, 1]
+        assert not (run.root / "v2").exists()
+        assert check_version(run, 1, final=True) == ()
+        order(run, kind="set", changes={"dims": {"M": 16}})
+        after = narrow(run)
+        assert after["epoch"] == 2
+        assert after["versions"][2]["epoch"] == 2
+        assert check_version(run, len(after["versions"]) - 1, final=True) == ()
+
+
+def test_with_a_given_up_first_version_its_epoch_goes_too(tmp_path):
+    with started(tmp_path, iterations=1, slots=1) as run:
+        unsound(run, GOOD)
+        order(run, kind="set", changes={"dims": {"M": 16}})
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(Unsound, "everywhere", True)
+            with pytest.raises(RefusedError, match="racecheck"):
+                unsound(run)
+            order(run, kind="finalize")
+            state = unsound(run)
+        assert [row["status"] for row in state["versions"]] == ["accepted", "accepted", "refused"]
+        assert (state["epoch"], state["best_version"]) == (0, 1)
+        assert state["settings"]["dims"] == {"M": 8}
+        assert check_version(run, 2, final=True) == ()

@@ -12,6 +12,7 @@ from kbs.looping.running import Wiring, wired
 from kbs.looping.writing import Writer
 from kbs_engine.gate import check_version
 from kbs_engine.proposals import TUNING_METHODS, Candidate
+from kbs_engine.reports.final import ANEW, IN_THE_LOOP
 from tests.loop.test_orders import REPORT, Host, started
 
 KERNEL = '''"""One switch and one tunable."""
@@ -40,20 +41,22 @@ class Timed(Host):
 class Claims:
     """A proposer that switches the method on and claims these methods, as far as planned."""
 
-    def __init__(self, *methods: str) -> None:
-        self.methods = methods
+    def __init__(self, *methods: str, beside: str = "") -> None:
+        self.methods, self.beside = methods, beside
 
     def propose(self, request):
         planned = {row.method for row in request.file.plan.methods}
-        text = request.source.replace("SECOND = False", "SECOND = True")
+        text = request.source.replace("SECOND = False", "SECOND = True") + self.beside
         return [Candidate(text=text, methods=tuple(m for m in self.methods if m in planned))]
 
 
 @pytest.fixture
 def reports(tmp_path):
-    def go(*faster: str, claims: tuple[str, ...]) -> tuple[str, str]:
+    def go(*faster: str, claims: tuple[str, ...], beside: str = "") -> tuple[str, str]:
         run = started(tmp_path, kernel=KERNEL, iterations=1)
-        wiring = Wiring(home=None, roots=(), remember=False, proposer=Claims(*claims))
+        wiring = Wiring(
+            home=None, roots=(), remember=False, proposer=Claims(*claims, beside=beside)
+        )
         with run, contextlib.closing(Timed(run.blobs, REPORT)) as device:
             device.faster = faster
             Driver(run, device, wired(run, run.state().settings, wiring), Writer(run), Quiet()).go()
@@ -83,3 +86,19 @@ def test_tunables_that_a_method_carries_are_ablated_and_nothing_is_left_over(rep
     for text in reports("ROWS = 4", claims=("hoist_invariants", *TUNING_METHODS)):
         assert any(name in text for name in TUNING_METHODS)
         assert "tunables changed" not in text
+
+
+def test_a_gain_that_no_method_explains_is_attributed_to_none(reports, monkeypatch):
+    """The kernel is faster for what stands beside the switch, which does nothing."""
+    monkeypatch.setitem(globals(), "KERNEL", KERNEL.replace("ROWS = 1  # kbs:tunable 1, 4\n", ""))
+    for text in reports("# beside", claims=("hoist_invariants",), beside="# beside\n"):
+        (line,) = (row for row in text.splitlines() if "attributed to none" in row)
+        assert line.startswith("- v1: it is 2.0")
+        assert "none of its methods is shown to help (hoist_invariants ineffective, " in line
+
+
+def test_reports_say_which_measurement_a_figure_is_of(reports):
+    for text in reports("SECOND = True", claims=("hoist_invariants",)):
+        head, table = text.split("## ")[1:3]
+        assert ANEW in head
+        assert IN_THE_LOOP in table

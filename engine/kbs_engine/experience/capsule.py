@@ -116,7 +116,10 @@ def unpack(data: bytes, where: str) -> Opened:
             text = _member(archive, MANIFEST, where)
             manifest = _manifest(text, where)
             named = {name: _member(archive, name, where) for name in manifest.files}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as problem:
+    except (
+        zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError,
+        UnicodeDecodeError,
+    ) as problem:  # fmt: skip
         raise _bad(f"is no capsule: {problem}", where) from problem
     for name, content in named.items():
         if _sha256(content) != manifest.files[name]:

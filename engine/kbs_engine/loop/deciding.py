@@ -232,6 +232,7 @@ def standing(ledger: Ledger, base: Facts, advice: Advice, plan: Plan) -> Standin
         gpu_seconds_allowed=ledger.settings.gpu_seconds,
         next_costs=next_costs(ledger, len(plan.methods)),
         asked_to_stop=ledger.finishing,
+        asked_why=ledger.taken_back or "the reports were asked for",
         plannable=bool(plan.methods) or base.faster is not None,
         plannable_why=_why_empty(advice, plan),
     )

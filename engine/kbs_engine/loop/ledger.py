@@ -15,7 +15,7 @@ from kbs_engine.loop.parts import Offered
 from kbs_engine.results import Checked, Compiled, Counted, Disassembled, Machine, Profiled, Timed
 from kbs_engine.run.files import as_json
 from kbs_engine.run.records import Epoch, Settings, State, VersionEntry, with_version
-from kbs_engine.run.state import ToleranceUsed
+from kbs_engine.run.state import MethodVerdict, ToleranceUsed
 
 BLOCKS_PER_VERSION = 1000
 FINAL_BLOCK = 1_000_000_000
@@ -66,12 +66,23 @@ class Facts(msgspec.Struct, kw_only=True):
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """What counted when a version passed its gate: it counts again where the next is given up."""
 
-    state: State
+    best: int
+    best_ns: float | None
+    verdicts: tuple[MethodVerdict, ...]
+
+
+class Constraints(msgspec.Struct, frozen=True, kw_only=True):
+    """An epoch as it was before the next began: it goes on where that one cannot."""
+
+    epoch: int
+    settings: Settings
+    tolerance: ToleranceUsed | None
+    attempts: int
     counted: Counted | None
     described: Described
     baselines: dict[str, float]
     check: Result | None
-    """v0's, under the constraints of then."""
+    """v0's under them, and its time."""
     median_ns: float | None
 
 
@@ -112,6 +123,10 @@ class Ledger:
         process pairs: a job has costs of its own, so that one of several pairs is cheaper."""
         self.kept: Kept | None = None
         """What counted when a version passed its gate last."""
+        self.before: Constraints | None = None
+        """The epoch before this one; None in the first."""
+        self.taken_back = ""
+        """Why constraints were taken back and the run ends; empty where they were not."""
         self.orders = 0
         self.baselines: dict[str, float] = {}
         """Median time of each library baseline, in ns."""

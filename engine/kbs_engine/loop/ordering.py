@@ -6,6 +6,7 @@ import msgspec
 
 from kbs_engine.loop.actions import MakeFront, RecordEpoch
 from kbs_engine.loop.asks import OrdersGiven
+from kbs_engine.loop.giving_up import constraints
 from kbs_engine.loop.ledger import Ledger, Steps
 from kbs_engine.loop.parts import Order
 from kbs_engine.run.records import Epoch, Settings, changed_fixed
@@ -25,6 +26,8 @@ def follow(ledger: Ledger, given: OrdersGiven) -> Steps:
             yield ledger.progress("record", ledger.best, f"fresh start: masked {told}")
         elif order.kind == "set":
             yield from _change(ledger, order)
+    if given.orders:
+        ledger.taken_back = ""
     if given.orders and not ledger.finishing:
         ledger.update(ended="", loop={})
     yield ledger.save()
@@ -43,20 +46,22 @@ def _settle(ledger: Ledger, changes: dict[str, object]) -> Settings:
 
 def _change(ledger: Ledger, order: Order) -> Steps:
     """Other settings; a new epoch when a fixed one differs, which begins with a re-measurement."""
-    before = ledger.settings
+    before, epoch = ledger.settings, constraints(ledger)
     after = _settle(ledger, order.changes)
     ledger.allowed += after.iterations - before.iterations
     fixed = changed_fixed(before, after)
     if not fixed:
         return
+    if not ledger.remeasure:  # else the epoch that was set came to nothing yet
+        ledger.before = epoch
     number = max(one.number for one in ledger.state.epochs) + 1
-    epoch = Epoch(
+    begun = Epoch(
         number=number,
         first_version=max(ledger.versions) + 1,
         settings=after,
         reason=order.reason or f"changed: {', '.join(fixed)}",
         began_at=order.at,
     )
-    ledger.update(epoch=number, epochs=(*ledger.state.epochs, epoch), tolerance=None)
+    ledger.update(epoch=number, epochs=(*ledger.state.epochs, begun), tolerance=None)
     ledger.attempts, ledger.baselines, ledger.remeasure = 0, {}, True
     yield RecordEpoch(number=number, settings=after)

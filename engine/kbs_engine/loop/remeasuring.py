@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kbs_engine.loop.ablating import ablate
-from kbs_engine.loop.actions import MakeFront
+from kbs_engine.loop.actions import CloseVersion, MakeFront
 from kbs_engine.loop.deciding import diagnose
 from kbs_engine.loop.decision import Decision
 from kbs_engine.loop.exploring import Tried, write_branches
+from kbs_engine.loop.giving_up import take_back
 from kbs_engine.loop.ledger import Facts, Ledger, Steps, put
 from kbs_engine.loop.measuring import (
     check,
@@ -32,20 +33,16 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     """Measure the best version again as the version after ``number``; returns its number.
 
     The baseline is checked under the new constraints too. Where the best version is wrong
-    under them, the baseline takes its place.
+    under them, the baseline takes its place. Where that is wrong too, nothing could be compared:
+    the constraints are taken back, the run ends, and ``number`` is returned.
     """
     following = number + 1
     base, zero = decision.base, ledger.versions[0]
     yield from prepare_epoch(ledger, following)
-    (rechecked,) = yield from run_jobs(
-        ledger, [check_job(ledger, zero.source)], "check v0 again", following
-    )
-    zero.check = rechecked
     facts = Facts(number=following, base=base.number, source=base.source, inherited=base.applied)
-    yield from check(ledger, facts, what="check the best version again")
-    if facts.checked is None or not facts.checked.passed:
-        facts.source, facts.inherited = zero.source, ()
-        yield from check(ledger, facts, what="check the baseline again")
+    why = yield from _checked_again(ledger, facts)
+    if why:
+        return (yield from _take_back(ledger, number, why))
     ledger.versions[following] = facts
     yield from time_with(ledger, facts, rivals(ledger), "time again")
     if facts.timed is not None and len(facts.timed.arms) > 1:
@@ -85,3 +82,39 @@ def remeasure(ledger: Ledger, number: int, decision: Decision) -> Steps:
     yield MakeFront(described=ledger.described, work=work)  # its tolerance is known by now
     yield ledger.progress("record", following, told, done=True)
     return following
+
+
+def _checked_again(ledger: Ledger, facts: Facts) -> Steps:
+    """Check v0 and the best version, which v0 replaces where it is wrong.
+
+    Returns:
+        Why neither is right under the constraints; empty where one is.
+    """
+    zero = ledger.versions[0]
+    job = check_job(ledger, zero.source)
+    (again,) = yield from run_jobs(
+        ledger, [job], "check v0 again", facts.number, optional=("check",)
+    )
+    if again.failure is not None:
+        return again.failure
+    zero.check = again
+    yield from check(ledger, facts, what="check the best version again")
+    if facts.checked is None or not facts.checked.passed:
+        facts.source, facts.inherited = zero.source, ()
+        yield from check(ledger, facts, what="check the baseline again")
+    found = facts.checked
+    if found is None or found.passed:
+        return ""
+    return f"{found.reason}: {found.detail}".rstrip(": ")
+
+
+def _take_back(ledger: Ledger, number: int, why: str) -> Steps:
+    """End the epoch before its first version; the run stops at ``number``, which is returned."""
+    ledger.taken_back = (
+        f"epoch {ledger.state.epoch} is taken back, for v0 is refused under it: {why}"
+    )
+    yield from take_back(ledger, why)
+    ledger.finishing = True
+    yield CloseVersion(version=number + 1)
+    yield ledger.progress("measure", number + 1, ledger.taken_back, done=True)
+    return number

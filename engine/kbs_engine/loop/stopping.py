@@ -35,6 +35,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     next_costs: float = 0.0
     """GPU seconds that one more version and the final benchmark will take, as far as is known."""
     asked_to_stop: bool = False
+    asked_why: str = "the reports were asked for"
     plannable: bool = True
     """Whether a method or an untried tunable is left above the bar."""
     plannable_why: str = ""
@@ -53,7 +54,7 @@ def _rules(at: Standing) -> Iterator[Stop]:
     if at.target_reached:
         yield Stop(reason="target_reached", detail=at.target_reached)
     if at.asked_to_stop:
-        yield Stop(reason="stopped", detail="the reports were asked for")
+        yield Stop(reason="stopped", detail=at.asked_why)
     if at.near_peak:
         yield Stop(reason="near_peak", detail=at.near_peak_reason)
     if at.attempts >= at.allowed:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from kbs_engine.reports.analysis import lessons
 from kbs_engine.reports.baseline import arm_names
 from kbs_engine.reports.epochs import epoch_cell, epoch_header, epochs_text, holds
@@ -22,6 +24,15 @@ from kbs_engine.reports.text import (
 from kbs_engine.run.notes import Hypothesis
 from kbs_engine.run.view import RunView, VersionView
 
+ANEW: Final = "Of the final benchmark: timed anew after the last version."
+"""What the headline of a report is measured by."""
+IN_THE_LOOP: Final = (
+    "Median and factor of a version are of the timing in the loop by which it was judged, beside "
+    "its base. The final benchmark above is another timing of the same kernel: the two differ as "
+    "timings do, and neither is computed from the other."
+)
+"""What a table of versions is measured by."""
+
 
 def final_report(view: RunView) -> str | None:
     """Every version, every hypothesis and what came of it, the evidence used, the best version.
@@ -33,8 +44,8 @@ def final_report(view: RunView) -> str | None:
         return None
     return document(
         f"Final report: {view.state.name}",
-        section("Result", headline(view)),
-        section("Versions", _versions(view), epochs_text(view.state)),
+        section("Result", ANEW, headline(view)),
+        section("Versions", _versions(view), IN_THE_LOOP, epochs_text(view.state)),
         section("Hypotheses", _hypotheses(view)),
         section("Evidence used", bullets(_evidence(view))),
         section("Verdicts", bullets(_verdicts(view))),

@@ -1,4 +1,4 @@
-"""A gain that no method of its version explains: that of tunables that were raced anew."""
+"""A gain that no method of its version explains: that of tunables, or of the kernel as a whole."""
 
 from __future__ import annotations
 
@@ -17,9 +17,26 @@ def compared_with_base(view: RunView, version: VersionView) -> StatedComparison 
 
 
 def retuned(view: RunView) -> list[str]:
-    """One sentence per version that gained more than its methods return, its tunables changed."""
-    found = (_sentence(view, version) for version in view.counting)
+    """One sentence per version that gained more than its methods are shown to return."""
+    found = (_sentence(view, row) or _unattributed(view, row) for row in view.counting)
     return [line for line in found if line]
+
+
+def _unattributed(view: RunView, version: VersionView) -> str:
+    """A version is kept for its race; that none of its methods helped is said beside it."""
+    row, stated = compared_with_base(view, version), version.attribution
+    if row is None or row.verdict != "faster" or stated is None or not stated.methods:
+        return ""
+    if any(one.verdict in ("effective", "inseparable") for one in stated.methods):
+        return ""
+    rows = stated.methods
+    told = ", ".join(
+        f"{one.method} {one.verdict}, {gain(one.gain, one.low, one.high)}" for one in rows
+    )
+    return (
+        f"v{version.number}: it is {factor(row)}, and none of its methods is shown to help "
+        f"({told}): the gain is of the kernel as a whole and attributed to none of them"
+    )
 
 
 def _sentence(view: RunView, version: VersionView) -> str:

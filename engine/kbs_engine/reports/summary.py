@@ -6,7 +6,7 @@ from typing import Literal
 
 from kbs_engine.ablation import left_open
 from kbs_engine.reports.epochs import epoch_cell, epoch_header, epochs_text, holds
-from kbs_engine.reports.final import against_base, headline
+from kbs_engine.reports.final import ANEW, IN_THE_LOOP, against_base, headline
 from kbs_engine.reports.retuned import retuned
 from kbs_engine.reports.text import NOTES, bullets, document, section, share, table, time
 from kbs_engine.run.judged import MethodAttribution
@@ -29,8 +29,8 @@ def summary(view: RunView) -> str | None:
         return None
     return document(
         f"Summary: {view.state.name}",
-        section("Headline", headline(view)),
-        section("Timeline", _timeline(view), epochs_text(view.state)),
+        section("Headline", ANEW, headline(view)),
+        section("Timeline", _timeline(view), IN_THE_LOOP, epochs_text(view.state)),
         section("Bottleneck drift", drift(view)),
         section("Retrospective", bullets(retrospective(view))),
         NOTES,
