@@ -118,7 +118,7 @@ def _rounds(
             facts = caller.call(state, values)
         except Refusal as refusal:
             rounds.append(_failed(distribution))
-            raise _with_constants(refusal, task, distribution) from refusal
+            raise _with_redrawn(refusal, task, distribution) from refusal
         found = facts.difference
         rounds.append(
             Round(
@@ -140,18 +140,20 @@ def _rounds(
     ]
 
 
-def _with_constants(refusal: Refusal, task: LoadedTask, distribution: str) -> Refusal:
-    """The refusal, with what was varied though setup() keeps it: it may have to stay as it is."""
-    from kbs_backends.tasks.distributions import varied_constants
+def _with_redrawn(refusal: Refusal, task: LoadedTask, distribution: str) -> Refusal:
+    """The refusal, with what was drawn anew: values that setup() gives may have to stay."""
+    from kbs_backends.tasks.distributions import redrawn
 
     if distribution == "setup" or refusal.code not in ("wrong_result", "nonfinite"):
         return refusal
-    names = varied_constants(task.reference, _seed(), task.device)
+    names, constant = redrawn(task.reference, _seed(), task.device)
     if not names:
         return refusal
+    varied = f", of which setup() gives {', '.join(constant)} one value everywhere"
     told = (
-        f"setup() gives {', '.join(names)} one value everywhere, and this round varied it; where "
-        f'only that value is valid, say so in the reference: domains = {{"{names[0]}": (v, v)}}'
+        f"this round drew {', '.join(names)} anew{varied if constant else ''}; where only what "
+        f"setup() draws is valid (a table, sorted values), say domains = "
+        f'{{"NAME": "setup"}} in the reference'
     )
     return Refusal(refusal.code, "; ".join(filter(None, (refusal.detail, told))))
 

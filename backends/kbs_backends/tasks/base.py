@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -27,6 +27,20 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     """``command line``, ``reference`` or ``derived from fp16, reduction of 4096``."""
     derived: bool = False
     """True: ``atol`` is in units of the root mean square of each output."""
+    finer: dict[str, float] = msgspec.field(default_factory=dict)
+    """By name, outputs of a finer type than the coarsest, and which share of it all they get."""
+
+    def of(self, output: str) -> Tolerance:
+        """What counts for one output."""
+        share = self.finer.get(output, 1.0)
+        return msgspec.structs.replace(
+            self, atol=share * self.atol, rtol=share * self.rtol, finer={}
+        )
+
+    def without(self, outputs: Collection[str]) -> Tolerance:
+        """The same, where these outputs get no less than the coarsest."""
+        finer = {name: share for name, share in self.finer.items() if name not in outputs}
+        return msgspec.structs.replace(self, finer=finer)
 
 
 class OutputSpec(msgspec.Struct, frozen=True, kw_only=True):

@@ -33,7 +33,7 @@ def compare(
                 ok=False, compared_elements=compared, output=name,
                 fault=fault[0], detail=fault[1],
             )  # fmt: skip
-        found = _values(name, actual[name], expected[name], tolerance)
+        found = _values(name, actual[name], expected[name], tolerance.of(name))
         compared += found.compared_elements
         if found.fault and failed is None:
             failed = found
@@ -71,10 +71,11 @@ def holds(
             return False
         got, wanted = _real(actual[name]).reshape(-1), _real(expected[name]).reshape(-1)
         compared += got.numel()
-        atol = _absolute(tolerance, wanted)
+        own = tolerance.of(name)
+        atol = _absolute(own, wanted)
         for start in range(0, got.numel(), _CHUNK):
             part = slice(start, start + _CHUNK)
-            if not _within(got[part], wanted[part], atol, tolerance.rtol):
+            if not _within(got[part], wanted[part], atol, own.rtol):
                 return False
     return compared > 0
 

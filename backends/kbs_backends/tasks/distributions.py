@@ -179,21 +179,23 @@ def is_constant(value: Any) -> bool:
     return bool(torch.isfinite(wide[0]) & (wide == wide[0]).all())
 
 
-def varied_constants(reference: Reference, seed: int, device: str) -> tuple[str, ...]:
-    """Inputs that setup() gives one value everywhere, and that other distributions vary."""
+def redrawn(
+    reference: Reference, seed: int, device: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Inputs that distributions other than that of setup() draw anew; those of one value."""
     import torch
 
-    fixed = {*reference.domains, *reference.output_names}
-    return tuple(
-        name
-        for name, value in reference.make_inputs(seed, SETUP, device).items()
-        if name not in fixed
-        and isinstance(value, torch.Tensor)
-        and value.is_floating_point()
-        and value.numel()
-        and not domain_of(once(value), around(once(value))).fixed
-        and is_constant(once(value))
-    )
+    written = {name for name in reference.output_names if name not in reference.reads_outputs}
+    names, constant = [], []
+    for name, value in reference.make_inputs(seed, SETUP, device).items():
+        floating = isinstance(value, torch.Tensor) and value.is_floating_point()
+        if name in written or not floating or not value.numel():
+            continue
+        cells = once(value)
+        if not domain_of(cells, reference.domains.get(name) or around(cells)).fixed:
+            names.append(name)
+            constant += [name] if is_constant(cells) else []
+    return tuple(names), tuple(constant)
 
 
 def around(value: Any) -> tuple[float, float] | None:

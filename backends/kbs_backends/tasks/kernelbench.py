@@ -70,10 +70,23 @@ class KernelBenchComputation:
         device = values[0].device if values else torch.device("cpu")
         self._model = self._model.to(device).eval()
         inputs: Inputs = dict(zip(self._names(len(positional)), positional, strict=True))
-        inputs.update({_plain(name): value.detach() for name, value in self._state().items()})
+        for name, value in self._state().items():
+            if _plain(name) in inputs:
+                raise InputError(
+                    f"the name {_plain(name)} is both that of the parameter {name} and that of "
+                    "another argument", where=str(self.where),
+                    remedy="rename one of them: both would be one argument of the kernel",
+                )  # fmt: skip
+            inputs[_plain(name)] = value.detach()
         with torch.no_grad():
             made = self._forward(**inputs)
         outputs = made if isinstance(made, (tuple, list)) else (made,)
+        for value in outputs:
+            if not isinstance(value, torch.Tensor):
+                raise InputError(
+                    f"forward returns a {type(value).__name__} among its outputs",
+                    where=str(self.where), remedy="return a tensor, or a flat tuple of tensors",
+                )  # fmt: skip
         names = ("out",) if len(outputs) == 1 else tuple(f"out{n}" for n in range(len(outputs)))
         inputs.update({n: torch.empty_like(v) for n, v in zip(names, outputs, strict=True)})
         return inputs, names

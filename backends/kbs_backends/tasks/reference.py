@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from kbs_backends.languages.placement import on_device, without_gpu
 from kbs_backends.languages.python_kernel import Dims, check_outputs
 from kbs_backends.tasks import outputs as results
@@ -27,11 +25,19 @@ from kbs_backends.tasks.computation import (
 )
 from kbs_backends.tasks.copies import as_buffer, copies
 from kbs_backends.tasks.counting import counted_work, torch_flops
-from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw, slack
+from kbs_backends.tasks.distributions import DISTRIBUTIONS, SETUP, redraw, slack
+from kbs_backends.tasks.domains import check_names, read_domains, valid_only_as_drawn
 from kbs_backends.tasks.families import declared_family, operations_of, seen_family
 from kbs_backends.tasks.own_meaning import OwnMeaning
 from kbs_backends.tasks.read_back import read_back
-from kbs_backends.tasks.tolerance import chosen, derive, reduction_length
+from kbs_backends.tasks.tolerance import (
+    HEADROOM,
+    chosen,
+    derive,
+    reached,
+    reduction_length,
+    times,
+)
 from kbs_backends.tasks.unwritten import (
     all_written,
     fresh_memory,
@@ -45,8 +51,6 @@ if TYPE_CHECKING:
     import torch
 
 FP64 = "fp64"
-HEADROOM = 0.5
-"""The eager reference must stay within this share of the tolerance for a round to judge."""
 
 
 def load_reference(
@@ -98,6 +102,7 @@ class BoundReference:
         self._made: dict[str, OutputSpec] = {}
         self._declared: tuple[str, ...] = ()
         self._draws_on_gpu = True
+        self._last_drawn = SETUP
         self._meaning = OwnMeaning()
 
     def with_dims(self, dims: Dims) -> BoundReference:
@@ -189,10 +194,12 @@ class BoundReference:
             raise UsageError(
                 f"no distribution {distribution!r}", remedy=f"one of {', '.join(DISTRIBUTIONS)}"
             )
+        self._last_drawn = distribution
         with on_device(device):
             inputs = self._drawn_there(seed, device)
         outputs = self.output_names
         only_sendable(inputs, self.where)
+        check_names(self.domains, inputs, self.where)
         no_overlaps(inputs, outputs, self.where)
         placed = {
             name: value.to(device)
@@ -206,7 +213,7 @@ class BoundReference:
     @property
     def domains(self) -> Mapping[str, tuple[float, float]]:
         """Where values of inputs lie, as the file declares it."""
-        return self._computation.declared("domains") or {}
+        return read_domains(self._computation.declared("domains"), self.where)
 
     def expected(self, inputs: Inputs, dtype: str | None = FP64) -> dict[str, torch.Tensor]:
         """What the outputs must hold, computed on copies."""
@@ -250,10 +257,10 @@ class BoundReference:
             self._reads = self._read_back(inputs, device)
         results.no_nan(own, self.where, distribution)
         expected, source = self._wide_or_own(inputs, own, distribution)
-        tight = _times(tolerance, HEADROOM)
-        tolerance = _times(tolerance, slack(distribution))
-        eager = compare({n: as_buffer(v, inputs[n]) for n, v in own.items()},
-                        expected, specs, tight)  # fmt: skip
+        buffers = {n: as_buffer(v, inputs[n]) for n, v in own.items()}
+        tolerance = reached(buffers, expected, specs, tolerance)
+        eager = compare(buffers, expected, specs, times(tolerance, HEADROOM))
+        tolerance = times(tolerance, slack(distribution))
         return PreparedRound(
             distribution=distribution, inputs=inputs, expected=expected, expected_from=source,
             specs=specs, tolerance=tolerance, eager_max_abs_err=eager.max_abs_err,
@@ -285,14 +292,14 @@ class BoundReference:
     def _derived(self, permitted: tuple[str, ...]) -> Tolerance:
         outputs = self.output_names
         with self._outline() as inputs:
-            dtypes = [str(inputs[name].dtype).removeprefix("torch.") for name in outputs]
+            dtypes = {n: str(inputs[n].dtype).removeprefix("torch.") for n in outputs}
             return derive(dtypes, reduction_length(inputs, outputs, self._torch_flops), permitted)
 
     def _run(self, inputs: Inputs, baseline: str = "") -> dict[str, torch.Tensor]:
         import torch
 
         device = next((v.device.type for v in inputs.values() if hasattr(v, "data_ptr")), "cpu")
-        with torch.no_grad(), on_device(device):
+        with torch.no_grad(), on_device(device), valid_only_as_drawn(self._last_drawn):
             returned = run_user(self.where, self.function(baseline), inputs)
         return results.collect(returned, inputs, self.output_names, self.where)
 
@@ -382,9 +389,3 @@ class BoundReference:
                 stack.enter_context(without_gpu())
                 inputs = self._drawn(0)
             yield inputs
-
-
-def _times(tolerance: Tolerance, factor: float) -> Tolerance:
-    return msgspec.structs.replace(
-        tolerance, atol=tolerance.atol * factor, rtol=tolerance.rtol * factor
-    )

@@ -16,7 +16,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kbs_backends.tasks.base import Tolerance
+import msgspec
+
+from kbs_backends.tasks.base import OutputSpec, Tolerance
+from kbs_backends.tasks.comparing import compare
 from kbs_engine.errors import InputError
 
 ROUND_OFF: Final[dict[str, float]] = {
@@ -35,6 +38,8 @@ SHORT: Final[dict[str, str]] = {
     "bool": "bool",
 }  # fmt: skip
 """Our words for torch dtypes."""
+HEADROOM = 0.5
+"""The eager reference must stay within this share of the tolerance for a round to judge."""
 OUTPUT_FACTOR, SUM_FACTOR, OPERAND_FACTOR = 2.0, 16.0, 4.0
 
 
@@ -62,6 +67,7 @@ def chosen(
         rtol=values["rtol"],
         source=sources["atol"] if same else told,
         derived=sources["atol"] == derived.source and derived.derived,
+        finer=derived.finer if same and sources["atol"] == derived.source else {},
     )
 
 
@@ -79,27 +85,63 @@ def _number(name: str, value: Any, source: str, where: str) -> float:
 _PART = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 
 
-def derive(dtypes: Sequence[str], length: int, permitted: Sequence[str] = ()) -> Tolerance:
-    """From the dtypes of the outputs, the reduction length and the permitted precisions.
+def derive(dtypes: Mapping[str, str], length: int, permitted: Sequence[str] = ()) -> Tolerance:
+    """From the dtypes of the outputs by name, the reduction length and permitted precisions.
 
     Whole numbers must be exact. ``atol`` is in units of each output's root mean square.
     """
-    parts = [_PART.get(dtype, dtype) for dtype in dtypes]
-    floating = [dtype for dtype in parts if dtype in ROUND_OFF]
+    parts = {name: _PART.get(dtype, dtype) for name, dtype in dtypes.items()}
+    floating = {name: dtype for name, dtype in parts.items() if dtype in ROUND_OFF}
     if not floating:
         return Tolerance(atol=0.0, rtol=0.0, source="exact for whole numbers", derived=True)
-    coarsest = max(floating, key=lambda dtype: ROUND_OFF[dtype])
-    work = 2.0**-52 if coarsest == "float64" else 2.0**-23
-    allowed = OUTPUT_FACTOR * ROUND_OFF[coarsest] + SUM_FACTOR * work * math.sqrt(max(1, length))
-    operands = max((PERMITTED_ROUND_OFF.get(name, 0.0) for name in permitted), default=0.0)
-    allowed += OPERAND_FACTOR * operands
+    coarsest = max(floating.values(), key=lambda dtype: ROUND_OFF[dtype])
+    allowed = _allowed(coarsest, length, permitted)
+    shares = {
+        name: _allowed(dtype, length, permitted) / allowed for name, dtype in floating.items()
+    }
+    finer = {name: share for name, share in shares.items() if share < 1}
+    own = "".join(f", {name} from {SHORT[floating[name]]}" for name in finer)
     also = f", {' and '.join(permitted)} permitted" if permitted else ""
     return Tolerance(
         atol=allowed,
         rtol=allowed,
-        source=f"derived from {SHORT[coarsest]}, reduction of {length}{also}",
+        source=f"derived from {SHORT[coarsest]}{own}, reduction of {length}{also}",
         derived=True,
+        finer=finer,
     )
+
+
+def _allowed(dtype: str, length: int, permitted: Sequence[str]) -> float:
+    work = 2.0**-52 if dtype == "float64" else 2.0**-23
+    operands = max((PERMITTED_ROUND_OFF.get(name, 0.0) for name in permitted), default=0.0)
+    sums = SUM_FACTOR * work * math.sqrt(max(1, length))
+    return OUTPUT_FACTOR * ROUND_OFF[dtype] + sums + OPERAND_FACTOR * operands
+
+
+def times(tolerance: Tolerance, factor: float) -> Tolerance:
+    """The same, so many times as wide."""
+    return msgspec.structs.replace(
+        tolerance, atol=tolerance.atol * factor, rtol=tolerance.rtol * factor
+    )
+
+
+def reached(
+    own: Mapping[str, Any],
+    expected: Mapping[str, Any],
+    specs: Mapping[str, OutputSpec],
+    tolerance: Tolerance,
+) -> Tolerance:
+    """Finer only for outputs that the reference in its own types computes so finely.
+
+    A sum that it takes in bf16 and then gives as fp32 is no better than bf16.
+    """
+    tight = times(tolerance, HEADROOM)
+    coarse = [
+        name
+        for name in tolerance.finer
+        if not compare({name: own[name]}, expected, {name: specs[name]}, tight).ok
+    ]
+    return tolerance.without(coarse)
 
 
 def reduction_length(inputs: Mapping[str, Any], outputs: Sequence[str], flops: float | None) -> int:

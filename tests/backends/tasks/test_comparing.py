@@ -9,9 +9,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbs_backends.tasks import Tolerance, compare, holds
+from kbs_backends.tasks import Tolerance, compare, holds, load_reference
 from kbs_backends.tasks.outputs import spec_of
-from kbs_backends.tasks.tolerance import derive, reduction_length
+from kbs_backends.tasks.tolerance import chosen, derive, reduction_length
 from kbs_engine.errors import InputError
 
 LOOSE = Tolerance(atol=0.1, rtol=0.0, source="command line")
@@ -121,7 +121,7 @@ def test_the_rule_is_the_formula(values, atol, rtol, data):
 
 
 def test_a_derived_tolerance_scales_with_the_output():
-    tolerance = derive(["float32"], 1024)
+    tolerance = derive({"out": "float32"}, 1024)
     big = torch.randn(1000, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     for scale in (1e-6, 1.0, 1e6):
         assert judged((big * scale * (1 + 1e-6)).float(), big * scale, tolerance).ok
@@ -129,11 +129,13 @@ def test_a_derived_tolerance_scales_with_the_output():
 
 
 def test_derived_tolerances_follow_dtype_length_and_permission():
-    assert derive(["float16"], 64).rtol > derive(["float32"], 64).rtol > 0
-    assert derive(["float32"], 4096).rtol > derive(["float32"], 64).rtol
-    assert derive(["float32"], 64, ("tf32",)).rtol > 100 * derive(["float32"], 64).rtol
-    assert derive(["int32"], 64).rtol == derive(["int32"], 64).atol == 0
-    assert derive(["float16"], 64).source == "derived from fp16, reduction of 64"
+    assert derive({"out": "float16"}, 64).rtol > derive({"out": "float32"}, 64).rtol > 0
+    assert derive({"out": "float32"}, 4096).rtol > derive({"out": "float32"}, 64).rtol
+    assert (
+        derive({"out": "float32"}, 64, ("tf32",)).rtol > 100 * derive({"out": "float32"}, 64).rtol
+    )
+    assert derive({"out": "int32"}, 64).rtol == derive({"out": "int32"}, 64).atol == 0
+    assert derive({"out": "float16"}, 64).source == "derived from fp16, reduction of 64"
 
 
 def test_a_tolerance_of_fp32_finds_tf32_arithmetic():
@@ -145,7 +147,7 @@ def test_a_tolerance_of_fp32_finds_tf32_arithmetic():
         return ((x.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
     exact = a.double() @ b.double()
-    tolerance = derive(["float32"], 256)
+    tolerance = derive({"out": "float32"}, 256)
     assert judged(a @ b, exact, tolerance).ok
     assert not judged((rounded(a).double() @ rounded(b).double()).float(), exact, tolerance).ok
 
@@ -165,7 +167,7 @@ def test_a_permitted_precision_lets_its_rounding_pass_and_no_more(permitted, dro
         return ((x.view(torch.int32) + half) & -(1 << bits)).view(torch.float32)
 
     exact = a.double() @ b.double()
-    tolerance = derive(["float32"], length, (permitted,))
+    tolerance = derive({"out": "float32"}, length, (permitted,))
     coarser = [rounded(x, drop).double() for x in (a, b)]
     assert judged((coarser[0] @ coarser[1]).float(), exact, tolerance).ok
     much_coarser = [rounded(x, drop + 4).double() for x in (a, b)]
@@ -243,8 +245,49 @@ def test_both_parts_of_complex_outputs_are_compared(dtype):
     kind = getattr(torch, dtype)
     right = torch.complex(torch.ones(4), torch.arange(4.0)).to(kind)
     spec = {"y": spec_of(right)}
-    tolerance = derive([dtype], 4)
+    tolerance = derive({"out": dtype}, 4)
     assert tolerance.atol > 0
     assert compare({"y": right.clone()}, {"y": right}, spec, tolerance).ok
     for wrong in (right.conj().resolve_conj(), right + 1, right.real.to(kind)):
         assert compare({"y": wrong}, {"y": right}, spec, tolerance).fault == "values"
+
+
+def test_an_output_of_a_finer_type_gets_what_its_own_type_allows():
+    both = derive({"y": "bfloat16", "lse": "float32"}, 64)
+    assert both.of("y").rtol == derive({"y": "bfloat16"}, 64).rtol
+    assert both.of("lse").rtol == pytest.approx(derive({"lse": "float32"}, 64).rtol)
+    assert both.source == "derived from bf16, lse from fp32, reduction of 64"
+    assert both.without(["lse"]).of("lse").rtol == both.rtol
+    given = chosen({"atol": 1e-2, "rtol": 1e-2}, {}, both, "here")
+    assert given.of("lse").rtol == 1e-2, "what somebody states counts for all"
+
+
+TWO_TYPES = """
+import torch
+
+
+def setup(**_):
+    return {"inputs": {"x": torch.randn(16, 64).bfloat16()}}
+
+
+def reference(x):
+    return {"y": torch.softmax(x, -1), "sums": SUMS}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sums", "finer"),
+    [
+        ("torch.logsumexp(x.float(), -1)", {"sums"}),
+        ("torch.logsumexp(x, -1).float()", set()),
+    ],
+)
+def test_no_output_is_asked_to_be_finer_than_the_reference_computes_it(tmp_path, sums, finer):
+    path = tmp_path / "ref.py"
+    path.write_text(TWO_TYPES.replace("SUMS", sums))
+    reference = load_reference(path, {})
+    derived = reference.tolerance()
+    assert set(derived.finer) == {"sums"}
+    made = reference.prepare_round(1, "setup", "cpu", derived)
+    assert made.usable, made.why_not
+    assert set(made.tolerance.finer) == finer

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 
 from kbs_backends.tasks import DISTRIBUTIONS, POISONS, digest, load_reference, poison
-from kbs_backends.tasks.distributions import varied_constants
+from kbs_backends.tasks.distributions import redrawn
 from kbs_backends.tasks.read_back import read_back
+from kbs_engine.errors import InputError
 from tests.backends.tasks.test_reference import load
 
 
@@ -144,8 +147,52 @@ def test_one_value_everywhere_is_drawn_around_it(tmp_path, distribution):
     assert digest(again, ["weight"]) != digest(made, ["weight"])
 
 
-def test_what_is_varied_though_setup_keeps_it_is_named(tmp_path):
-    assert varied_constants(load(tmp_path, CONSTANTS), 0, "cpu") == ("weight", "bias", "scale")
+def test_what_is_drawn_anew_is_named(tmp_path):
+    names, constant = redrawn(load(tmp_path, CONSTANTS), 0, "cpu")
+    assert names == ("x", "weight", "bias", "scale", "asked", "three")
+    assert constant == ("weight", "bias", "scale", "asked")
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        ("[('x', 0, 1)]", "domains is a list, not a dict"),
+        ("{'x': 1}", "the domain of x is 1, not two numbers"),
+        ("{'x': (None, 1)}", "has the end None, which is no number"),
+        ("{'x': (2.0, -2.0)}", "goes down, from 2 to -2"),
+        ("{'x': 'steup'}", "not two numbers"),
+        ("{'scle': (1, 1)}", "domains names scle, which is no input"),
+    ],
+)
+def test_domains_that_say_nothing_are_refused(tmp_path, stated, told):
+    text = CONSTANTS.replace('{"kept": (1.0, 1.0), "asked": (2.0, 5.0)}', stated)
+    with pytest.raises(InputError, match=re.escape(told)):
+        load(tmp_path, text).make_inputs(0)
+
+
+def test_an_input_with_a_structure_may_stay_as_setup_draws_it(tmp_path):
+    text = CONSTANTS.replace('"kept": (1.0, 1.0)', '"kept": "setup", "x": "setup"')
+    reference = load(tmp_path, text)
+    made, plain = (reference.make_inputs(1, name) for name in ("normal", "setup"))
+    assert torch.equal(made["x"], plain["x"])
+    assert torch.equal(made["kept"], plain["kept"])
+
+
+def test_a_reference_that_fails_on_other_inputs_than_its_own_is_told_how_to_keep_them(tmp_path):
+    text = """
+def setup(**_):
+    a = torch.randn(8, 8)
+    return {"inputs": {"a": a @ a.T + 8 * torch.eye(8)}}
+
+
+def reference(a):
+    return torch.linalg.cholesky(a)
+"""
+    reference = load(tmp_path, text)
+    with pytest.raises(InputError, match="on inputs 'normal'") as told:
+        reference.expected(reference.make_inputs(1, "normal"), None)
+    assert 'domains = {"NAME": "setup"}' in told.value.remedy
+    reference.expected(reference.make_inputs(1), None)
 
 
 IN_PLACE = """
