@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kbs_engine.decoding import decode_json
 from kbs_engine.limiter import UNITS, find_limiter
 from kbs_engine.metrics import SHARE_LIMIT_PCT, usable
+from tests.ingest.wiki_fixture import write_wiki
 
 
 @pytest.mark.parametrize(
@@ -68,8 +69,10 @@ def test_a_wiki_folder_that_is_not_there_is_told_without_an_option(kbs_here):
     assert "name an existing folder" in ran.err
 
 
-def test_who_asked_for_no_model_is_told_once_and_not_to_install_one(kbs_here):
-    ran = kbs_here("ingest", "--embedding-model", "none")
+def test_who_asked_for_no_model_is_told_once_and_not_to_install_one(kbs_here, tmp_path):
+    wiki = write_wiki(tmp_path / "wiki")
+    ran = kbs_here("--wiki", wiki, "ingest", "--embedding-model", "none", at=tmp_path / "home")
+    assert ran.code == 0
     assert (ran.out + ran.err).count("no embedding model, as asked") == 1
     assert (ran.out + ran.err).count("embedding model") == 1
     assert "pip" not in ran.out + ran.err
