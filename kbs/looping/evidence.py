@@ -93,7 +93,8 @@ def _rejected(advices: Sequence[KernelAdvice]) -> tuple[str, ...]:
 
 def facts(advices: Sequence[KernelAdvice], roofline: Roofline, time_ns: float) -> tuple[str, ...]:
     """What was measured, in lines."""
-    rows = [f"time {human_ns(time_ns)} ({len(advices)} kernels in the call)"]
+    launches = f" ({len(advices)} kernels in the call)" if advices else ""
+    rows = [f"time {human_ns(time_ns)}{launches}"]
     share = f" at {roofline.limiter_share:.0%}" if roofline.limiter_share is not None else ""
     rows.append(f"limiter {roofline.limiter}{share}")
     if roofline.gap is not None:

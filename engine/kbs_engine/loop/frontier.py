@@ -14,7 +14,8 @@ def frontier_of(number: int, explored: Explored, champion: Tried | None) -> list
             continue
         reason = branch.fault
         if not reason and champion and champion.median_ns and branch.median_ns:
-            reason = f"slower by {branch.median_ns / champion.median_ns - 1:.1%}"
+            behind = branch.median_ns / champion.median_ns - 1
+            reason = f"slower by {behind:.1%}" if behind > 0 else "not shown to be faster"
         rows.append(
             FrontierEntry(
                 version=number,

@@ -6,6 +6,7 @@ from kbs_engine.jobs import Result
 from kbs_engine.reports.text import bullets, document, number, section, table
 from kbs_engine.results import Checked, Round, Sanitized, read
 from kbs_engine.run.measured import Bench
+from kbs_engine.run.state import ToleranceUsed
 from kbs_engine.run.view import RunView, VersionView
 
 
@@ -46,10 +47,11 @@ def worst_rel_err(checked: Checked | None) -> float | None:
 
 def _facts(checked: Checked) -> list[str]:
     passed = sum(row.ok for row in checked.rounds)
-    source = f" ({checked.tolerance_from})" if checked.tolerance_from else ""
+    used = ToleranceUsed(atol=checked.atol, rtol=checked.rtol, source=checked.tolerance_from)
+    wider = "; wider for inputs with spikes" if used.atol_times_rms else ""
     facts = [
         f"rounds that hold: {passed} of {len(checked.rounds)}, each with a secret seed of its own",
-        f"tolerance: atol {number(checked.atol)}, rtol {number(checked.rtol)}{source}",
+        f"tolerance: {used}{wider}",
         f"max rel_err: {number(worst_rel_err(checked))}",
     ]
     if checked.warnings:
