@@ -8,6 +8,17 @@ import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError
 from kbs_backends.rewrites.triton.dataflow import Flow
+from kbs_backends.rewrites.triton.lanes import (
+    ANY,
+    FINITE,
+    PEAK,
+    SCALAR,
+    May,
+    combined,
+    function,
+    number,
+    opposite,
+)
 from kbs_backends.rewrites.triton.view import Kernel, argument
 
 Kind = Literal["same", "lanes", "begin", "left", "index", "piece", "bound", "part", "block"]
@@ -20,7 +31,6 @@ _LANE_BY_LANE = frozenset(
     | {"maximum", "minimum", "fma", "sin", "cos", "floor", "ceil", "cast", "cdiv", "multiple_of"}
     | {"where", "program_id", "num_programs"}
 )
-_KEEPS_ZERO = frozenset({"abs", "sqrt", "sqrt_rn", "sin", "erf", "floor", "ceil"})
 REDUCTIONS = ("sum", "max", "min")
 NEUTRAL = {"sum": "0", "max": "-inf", "min": "inf"}
 """What a lane adds to a reduction without changing it."""
@@ -30,15 +40,35 @@ class Value(NamedTuple):
     """What is known of a value."""
 
     kind: Kind
-    masked: str = ""
-    """What lanes beyond the size hold: ``0``, ``-inf``, ``inf`` or a name; empty if not known."""
+    may: May = ANY
+    """What lanes beyond the size may hold."""
     pure: bool = False
     """Whether lanes, begin or index have nothing added."""
     how: str = ""
     """The reduction of a ``part`` or ``block``."""
+    name: str = ""
+    """The name whose value lanes beyond the size hold; empty if it is not known."""
+
+    @property
+    def masked(self) -> str:
+        """What lanes beyond the size hold: ``0``, ``-inf`` or ``inf``; empty if not known."""
+        held = next(iter(self.may)) if len(self.may) == 1 else ""
+        return held if held in NEUTRAL.values() else ""
+
+    def joined(self, other: Value | None) -> Value | None:
+        """This value or another of its kind; None where they are of several."""
+        if other is None or self._replace(may=ANY, name="") != other._replace(may=ANY, name=""):
+            return None
+        name = self.name if self.name == other.name else ""
+        return self._replace(may=self.may | other.may, name=name)
 
 
-SAME = Value("same")
+SAME = Value("same", SCALAR)
+
+
+def reduced(how: str) -> Value:
+    """A sum, maximum or minimum over the row."""
+    return Value("same", PEAK.get(how, SCALAR))
 
 
 class Pieces:
@@ -67,8 +97,9 @@ class Pieces:
         if isinstance(node, cst.Name):
             return self._name(node)
         if isinstance(node, cst.BaseNumber | cst.SimpleString):
-            zero = isinstance(node, cst.Integer | cst.Float) and float(node.evaluated_value) == 0
-            return Value("same", "0" if zero else "")
+            if isinstance(node, cst.Integer | cst.Float):
+                return Value("same", number(float(node.evaluated_value)))
+            return SAME
         if isinstance(node, cst.UnaryOperation):
             return self._unary(node)
         if isinstance(node, cst.BinaryOperation):
@@ -86,6 +117,8 @@ class Pieces:
     def _name(self, node: cst.Name) -> Value:
         if node.value == self.block:
             raise self.refuse(node)
+        if node.value == self.size:
+            return Value("same", frozenset("+"))  # a row of no lanes has none beyond it
         found = self.names.get(node.value, SAME)
         if found is None:
             raise self.refuse(node)
@@ -93,10 +126,8 @@ class Pieces:
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
         inner = self.of(node.expression)
-        opposite = {"0": "0", "-inf": "inf", "inf": "-inf"}
         minus = isinstance(node.operator, cst.Minus)
-        masked = opposite.get(inner.masked, "") if minus else ""
-        return self._lane_by_lane(node, [inner], masked)
+        return self._lane_by_lane(node, [inner], opposite(_held(inner)) if minus else ANY)
 
     def _binary(self, node: cst.BinaryOperation) -> Value:
         left, right = self.of(node.left), self.of(node.right)
@@ -115,9 +146,11 @@ class Pieces:
             self._lane_by_lane(node, [left, right])
             return Value("bound")
         minus = isinstance(node.operator, cst.Subtract)
-        if minus and left.kind == "piece" and left.masked == self._code(node.right):
-            return Value("piece", "0")  # masked lanes hold what is taken from them
-        return self._lane_by_lane(node, [left, right], _combined(node, left, right))
+        taken = minus and left.kind == "piece" and left.name == self._code(node.right)
+        if taken and _held(right) <= FINITE:
+            return Value("piece", frozenset("0"))  # masked lanes hold what is taken from them
+        may = combined(node.operator, _held(left), _held(right))
+        return self._lane_by_lane(node, [left, right], may)
 
     def _comparison(self, node: cst.Comparison, compared: cst.ComparisonTarget) -> Value:
         left, right = self.of(node.left), self.of(compared.comparator)
@@ -125,7 +158,7 @@ class Pieces:
             whole = left.kind == "index" and self._code(compared.comparator) == self.size
             if whole or (left.kind == "lanes" and right.kind == "left"):
                 return Value("bound")
-        return self._lane_by_lane(node, [left, right])
+        return self._lane_by_lane(node, [left, right], FINITE - {"-"})
 
     def _choice(self, node: cst.IfExp) -> Value:
         if self.of(node.test).kind != "same":
@@ -134,10 +167,10 @@ class Pieces:
         if self._code(node.body) == "None":
             return other  # a mask that is left out where it is true
         chosen = self.of(node.body)
-        if chosen == other:
-            return chosen
-        masked = chosen.masked if chosen.masked == other.masked else ""
-        return self._lane_by_lane(node, [chosen, other], masked)
+        joined = chosen.joined(other)
+        if joined is not None:
+            return joined
+        return self._lane_by_lane(node, [chosen, other], _held(chosen) | _held(other))
 
     def _call(self, node: cst.Call) -> Value:
         for read, names in (
@@ -155,7 +188,7 @@ class Pieces:
         name = last.value if isinstance(last, cst.Name) else ""
         if name == "float" and len(node.args) == 1:
             text = self._code(node.args[0].value).strip("\"'")
-            return Value("same", text if text in {"inf", "-inf"} else "")
+            return Value("same", frozenset({text}) if text in {"inf", "-inf"} else SCALAR)
         builtin = isinstance(node.func, cst.Name) and name in {"min", "max", "int"}
         if not builtin and not self.kernel.is_tl(node, *_LANE_BY_LANE):
             raise self.refuse(node)
@@ -173,7 +206,7 @@ class Pieces:
         if not single:
             raise self.refuse(node)
         value = argument(node, "value", 1) if self.kernel.is_tl(node, "full") else None
-        return self.of(value.value) if value is not None else Value("same", "0")
+        return self.of(value.value) if value is not None else Value("same", number(0))
 
     def _load(self, node: cst.Call) -> Value:
         pointer = self.of(node.args[0].value)
@@ -185,8 +218,9 @@ class Pieces:
             return Value("piece")
         filled = self.of(other.value)
         name = other.value.value if isinstance(other.value, cst.Name) else ""
-        masked = filled.masked or (name if name in self._once and filled.kind == "same" else "")
-        return self._lane_by_lane(node, [Value("piece"), filled], masked)
+        held = name if name in self._once and filled.kind == "same" else ""
+        found = self._lane_by_lane(node, [Value("piece"), filled], _held(filled))
+        return found._replace(name=held)
 
     def require_masked(self, node: cst.Call, pointer: Value, mask: cst.Arg | None) -> None:
         """Refuse an access of lanes that no mask keeps below the size."""
@@ -203,16 +237,18 @@ class Pieces:
         if others or (axis is not None and self._code(axis.value) != "0"):
             raise self.refuse(node)
         if value.kind == "block" and value.how == last:
-            return SAME
+            return reduced(last)
         if value.kind != "piece" or value.masked != NEUTRAL[last]:
             raise self.refuse(node)
         return Value("part", how=last)
 
-    def _lane_by_lane(self, node: cst.CSTNode, given: list[Value], masked: str = "") -> Value:
+    def _lane_by_lane(self, node: cst.CSTNode, given: list[Value], may: May = ANY) -> Value:
         kinds = {one.kind for one in given}
         if kinds - {"same", "index", "piece", "bound"}:
             raise self.refuse(node)
-        return Value("same" if kinds <= {"same"} else "piece", masked)
+        if kinds <= {"same"}:
+            return Value("same", may - {"nan"} or SCALAR)
+        return Value("piece", may)
 
     def _code(self, node: cst.CSTNode) -> str:
         return self.kernel.view.code(node)
@@ -230,41 +266,15 @@ def _is_type(given: cst.Arg) -> bool:
     return given.keyword is not None and given.keyword.value in {"dtype", "ieee_rounding"}
 
 
-def _combined(node: cst.BinaryOperation, left: Value, right: Value) -> str:
-    """What masked lanes hold of ``left ∘ right``."""
-    pair = {left.masked, right.masked}
-    if isinstance(node.operator, cst.Multiply):
-        infinite = pair & {"inf", "-inf"}
-        if "0" in pair:
-            return "" if infinite else "0"
-        for value, other in ((left, node.right), (right, node.left)):
-            if value.masked in infinite and isinstance(other, cst.Float | cst.Integer):
-                return value.masked  # times a positive number
-    if isinstance(node.operator, cst.Divide) and left.masked == "0":
-        return "0"
-    if isinstance(node.operator, cst.Add | cst.Subtract):
-        if pair == {"0"}:
-            return "0"
-        if left.masked in {"inf", "-inf"} and right.kind == "same" and not right.masked:
-            return left.masked
-    return ""
+def _held(value: Value) -> May:
+    """What lanes beyond the size may hold; offsets and masks are whole numbers."""
+    return value.may if value.kind in {"same", "piece"} else FINITE
 
 
-def _where(given: list[Value]) -> str:
-    condition, chosen, other = given
-    if condition.kind == "bound":
-        return other.masked
-    return chosen.masked if chosen.masked == other.masked else ""
-
-
-def _function(name: str, given: list[Value]) -> str:
-    masked = [one.masked for one in given]
+def _function(name: str, given: list[Value]) -> May:
     if name == "where":
-        return _where(given)
-    if name in {"exp", "exp2"} and masked[0] == "-inf":
-        return "0"
-    if name in _KEEPS_ZERO and masked[0] == "0":
-        return "0"
-    if name in {"maximum", "minimum", "cast"}:
-        return masked[0] if len({one for one in masked if one or name != "cast"}) == 1 else ""
-    return ""
+        condition, chosen, other = given
+        if condition.kind == "bound":
+            return _held(other)
+        return _held(chosen) | _held(other)
+    return function(name, [_held(one) for one in given])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from kbs_backends.rewrites.base import NotApplicableError
-from kbs_backends.rewrites.triton.pieces import NEUTRAL, SAME, Pieces, Value
+from kbs_backends.rewrites.triton.pieces import NEUTRAL, SAME, Pieces, Value, reduced
 from kbs_backends.rewrites.triton.view import Kernel, argument, names_in, walk
 
 
@@ -47,8 +47,8 @@ class RowLoops:
             self._statements(_body(statement.orelse.body))
         names = self.pieces.names
         for name in {*first, *names}:
-            if first.get(name, SAME) != names.get(name, SAME):
-                names[name] = None
+            one = first.get(name, SAME)
+            names[name] = one.joined(names.get(name, SAME)) if one is not None else None
 
     def _small(self, small: cst.BaseSmallStatement) -> None:
         pieces = self.pieces
@@ -154,7 +154,7 @@ class _Carried:
         if name not in self.starts:
             return self._maximum_ahead(name, value)
         if isinstance(value, cst.Name) and self._next.get(name) == value.value:
-            self.ends[name] = SAME
+            self.ends[name] = reduced("max")
             return True
         how, added = self._parts(name, value)
         if added is None:
@@ -178,7 +178,7 @@ class _Carried:
             raise self.pieces.refuse(value)
         if lanes and start is not None and start.kind == "same" and not self._blank(name):
             raise self.pieces.refuse(value)
-        self.ends[name] = Value("block", how=how) if lanes else SAME
+        self.ends[name] = Value("block", how=how) if lanes else reduced(how)
 
     def _blank(self, name: str) -> bool:
         """Whether a block begins with the same neutral value in all lanes."""
@@ -211,7 +211,7 @@ class _Carried:
         if self.pieces.of(added) != Value("part", how="max"):
             raise self.pieces.refuse(value)
         self._next[old] = name
-        self.pieces.names[name] = SAME
+        self.pieces.names[name] = reduced("max")
         return True
 
     def _rescaled(self, node: cst.BaseExpression, name: str) -> bool:
