@@ -36,3 +36,108 @@ def test_numbers_of_a_launch_count_like_sizes_of_the_task(grid, product, fires):
     told = REWRITE.applies(RewriteSource(text=text, language="triton", dims={"N": 100_000_000}))
     assert told.ok is fires, told.why
     assert fires or "may pass 2^31" in told.why
+
+
+NUMBERS = """import triton
+import triton.language as tl
+W = 1 << 14
+@triton.jit
+def first(x, o, n, H: tl.constexpr, B: tl.constexpr):
+    r = tl.program_id(0).to(tl.int64)
+    c = tl.arange(0, 4)
+    BODY
+def run_kernel(x, o, HIDDEN):
+    big = 1 << 28
+    small = 2 * 64
+    M, N = x.shape
+    first[GRID](x, o, N, H=LARGE, B=small)
+"""
+LOAD = "tl.store(o + r * 4 + c, tl.load(x + INDEX + c))"
+
+
+@pytest.mark.parametrize(
+    ("index", "large", "grid", "fires"),
+    [
+        ("r * H", "1 << 28", "(M,)", False),
+        ("r * H", "1 << 20", "(M,)", True),
+        ("H * r", "big", "(x.shape[0],)", False),
+        ("r * H", "small", "(x.shape[0],)", True),
+        ("r * H", "2**28", "(12,)", False),
+        ("r * H", "1 << 28", "(4,)", True),
+        ("r * H", "1 << 28", "(4, 12)", True),
+        ("r * H", "x.shape[1]", "(M,)", True),
+        ("r * H", "N", "(M,)", True),
+        ("r * H", "x.stride(0)", "(M,)", True),
+        ("r * H", "HIDDEN", "(M,)", False),
+        ("r * H", "choose(N)", "(M,)", False),
+        ("r * 268435456", "1", "(M,)", False),
+        ("r * 0x10000000", "1", "(M,)", False),
+        ("r * 4096", "1", "(M,)", True),
+        ("r * (1 << 28)", "1", "(M,)", False),
+        ("r * H * H", "1 << 14", "(M,)", False),
+        ("r * W * W", "1", "(M,)", False),
+        ("r * (H * 4096 - 1)", "1 << 16", "(M,)", False),
+        ("(r + 1) * H", "1 << 28", "(7,)", False),
+        ("(r * H + r * H)", "1 << 27", "(9,)", False),
+        ("(r + tl.load(o)) * 268435456", "1", "(M,)", False),
+        ("(r * B)", "1", "(triton.cdiv(N, 128),)", True),
+        ("(r * B) * n", "1", "(triton.cdiv(N, small),)", True),
+        ("(r * B) * n * 4096", "1", "(triton.cdiv(N, small),)", True),
+        ("(r * B) * n * 1048576", "1", "(triton.cdiv(N, small),)", False),
+        ("r * H", "1 << 28", "lambda meta: (triton.cdiv(N, meta['H']),)", True),
+        ("r * H", "choose(N)", "lambda meta: (triton.cdiv(N, meta['H']),)", True),
+        ("r * H", "1 << 28", "lambda meta: (triton.cdiv(N, meta['B']),)", True),
+    ],
+)
+def test_programs_times_numbers_count(index, large, grid, fires):
+    text = NUMBERS.replace("BODY", LOAD.replace("INDEX", index))
+    text = text.replace("LARGE", large).replace("GRID", grid)
+    told = REWRITE.applies(RewriteSource(text=text, language="triton", dims={"M": 12, "N": 64}))
+    assert told.ok is fires, told.why
+    assert fires or "pass 2^31" in told.why
+
+
+@pytest.mark.parametrize(
+    ("body", "fires"),
+    [
+        (("s = r * H", LOAD.replace("INDEX", "s")), False),
+        (("s = H", "q = r + 1", LOAD.replace("INDEX", "q * s")), False),
+        (("s = H // 4096", LOAD.replace("INDEX", "r * s")), True),
+        (("for k in range(12):", "    " + LOAD.replace("INDEX", "(r + k * H)")), False),
+        (("for k in range(0, n):", "    " + LOAD.replace("INDEX", "(r + k * H)")), False),
+        (("for k in range(0, n, B):", "    " + LOAD.replace("INDEX", "(r + k)")), True),
+        (("for k in range(0, tl.cdiv(n, B)):", "    " + LOAD.replace("INDEX", "(r + k * B)")),
+         True),
+        (("for k in range(12):", "    r += H", "    " + LOAD.replace("INDEX", "r")), False),
+        (("for k in range(12):", "    r = r + H", "    " + LOAD.replace("INDEX", "r")), False),
+        (("r *= H", LOAD.replace("INDEX", "r")), False),
+        (("r <<= 28", LOAD.replace("INDEX", "r")), False),
+        (("s = tl.program_id(0) << 28", LOAD.replace("INDEX", "s")), False),
+        (("s = tl.program_id(0) << 10", LOAD.replace("INDEX", "s")), True),
+        (("s = tl.program_id(0) << (H >> 23)", LOAD.replace("INDEX", "s")), False),
+    ],
+)  # fmt: skip
+def test_numbers_reach_an_index_by_names_and_loops(body, fires):
+    text = NUMBERS.replace("BODY", "\n    ".join(body)).replace("LARGE", "1 << 28")
+    text = text.replace("GRID", "(M,)")
+    told = REWRITE.applies(RewriteSource(text=text, language="triton", dims={"M": 12, "N": 64}))
+    assert told.ok is fires, told.why
+
+
+@pytest.mark.parametrize(
+    ("index", "given", "fires"),
+    [
+        ("r * 268435456", "H=1, B=1", False),
+        ("r * 4096", "H=1, B=1", True),
+        ("r * H", "**constants", False),
+        ("r * 4096", "**constants", True),
+    ],
+)
+@pytest.mark.parametrize("alias", [False, True])
+def test_launches_that_do_not_show_tell_no_constants(index, given, fires, alias):
+    text = NUMBERS.replace("BODY", f"v = tl.load(x + {index} + c)").replace("GRID", "(M,)")
+    text = text.replace("H=LARGE, B=small", given)
+    if alias:
+        text = text.replace("first[", "kernel[").replace("    big", "    kernel = first\n    big")
+    told = REWRITE.applies(RewriteSource(text=text, language="triton", dims={"M": 12, "N": 64}))
+    assert told.ok is fires, told.why

@@ -27,7 +27,7 @@ class Grids:
         return self.known and all(self._fits(launch, axis, counts) for launch in self.launches)
 
     def _fits(self, launch: Launch, axis: str, counts: tuple[Count, ...]) -> bool:
-        parts, meta = _parts(launch)
+        parts, meta = axes_of(launch)
         if not parts or not axis.isdigit():
             return False
         if int(axis) >= len(parts):
@@ -97,7 +97,7 @@ def _factors(node: cst.BaseExpression) -> list[cst.BaseExpression]:
     return [node]
 
 
-def _parts(launch: Launch) -> tuple[list[cst.BaseExpression], str]:
+def axes_of(launch: Launch) -> tuple[list[cst.BaseExpression], str]:
     """Axes of the grid and the name of a lambda's argument; none where it cannot be told."""
     func = launch.call.func
     slices = func.slice if isinstance(func, cst.Subscript) else []

@@ -8,6 +8,7 @@ from kbs_backends.rewrites.base import NotApplicableError, RewriteSource, Rewrit
 from kbs_backends.rewrites.triton.copies import assigned_once
 from kbs_backends.rewrites.triton.dataflow import Flow
 from kbs_backends.rewrites.triton.draft import TritonDraft
+from kbs_backends.rewrites.triton.reach import Reaches
 from kbs_backends.rewrites.triton.uses import Uses, data_in
 from kbs_backends.rewrites.triton.view import (
     Kernel,
@@ -41,6 +42,7 @@ def rewrite(source: RewriteSource) -> Rewritten:
     for kernel in view.kernels.values():
         flow, uses = Flow(kernel), Uses(kernel)
         beyond = largest * _numbers(flow, sizes)
+        cast = False
         for call in kernel.walk():
             if not isinstance(call, cst.Call) or not _casts(view, call, wide):
                 continue
@@ -52,8 +54,12 @@ def rewrite(source: RewriteSource) -> Rewritten:
             elif _is_index(kernel, flow, uses, call):
                 narrow = f"{view.tl}.int32 if {draft.switch} else {wide}"
                 draft.replace(view.tree.span(call.args[0].value), narrow)
+                cast = True
             else:
                 reasons.append(f"{kernel.name} uses {view.code(call)} as more than an index")
+        launches: list[Launch | None] = [*view.launches_of(kernel)]
+        for launch in launches or [None] if cast else ():
+            Reaches(flow, launch, source).require_below(LIMIT)
     if not draft:
         raise NotApplicableError("; ".join(reasons) or "no index is cast to 64 bits")
     return draft.finish(f"{len(draft.edits)} indices of 32 bits")
