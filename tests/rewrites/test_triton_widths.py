@@ -83,7 +83,7 @@ LOAD = "tl.store(o + r * 4 + c, tl.load(x + INDEX + c))"
         ("(r * B)", "1", "(triton.cdiv(N, 128),)", True),
         ("(r * B) * n", "1", "(triton.cdiv(N, small),)", True),
         ("(r * B) * n * 4096", "1", "(triton.cdiv(N, small),)", True),
-        ("(r * B) * n * 1048576", "1", "(triton.cdiv(N, small),)", False),
+        ("(r * B) * n * 4194304", "1", "(triton.cdiv(N, small),)", False),
         ("r * H", "1 << 28", "lambda meta: (triton.cdiv(N, meta['H']),)", True),
         ("r * H", "choose(N)", "lambda meta: (triton.cdiv(N, meta['H']),)", True),
         ("r * H", "1 << 28", "lambda meta: (triton.cdiv(N, meta['B']),)", True),
@@ -140,4 +140,16 @@ def test_launches_that_do_not_show_tell_no_constants(index, given, fires, alias)
     if alias:
         text = text.replace("first[", "kernel[").replace("    big", "    kernel = first\n    big")
     told = REWRITE.applies(RewriteSource(text=text, language="triton", dims={"M": 12, "N": 64}))
+    assert told.ok is fires, told.why
+
+
+@pytest.mark.parametrize("grid", ["(M,)", "(x.shape[0],)", "(4096,)", "(min(M, 4096),)"])
+@pytest.mark.parametrize(
+    ("index", "fires"), [("r * n", True), ("r * H", True), ("r * n * 64", False)]
+)
+def test_sizes_times_sizes_are_no_more_than_their_product(grid, index, fires):
+    text = NUMBERS.replace("BODY", LOAD.replace("INDEX", index)).replace("GRID", grid)
+    dims = {"M": 4096, "N": 16384}
+    source = RewriteSource(text=text.replace("LARGE", "N"), language="triton", dims=dims)
+    told = REWRITE.applies(source)
     assert told.ok is fires, told.why

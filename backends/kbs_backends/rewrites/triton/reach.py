@@ -21,12 +21,16 @@ _MEMORY = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_ca
 
 
 class Reach(NamedTuple):
-    """``factor``, times the product of the sizes where ``sized``, times unknown constants."""
+    """``factor``, times unknown constants, times the product of all sizes where ``sized``.
+
+    ``sizes`` are those that it is a product of where it is not ``sized``, which holds them.
+    """
 
     factor: Fraction = Fraction(1)
     sized: bool = False
     names: tuple[tuple[str, int], ...] = ()
     """Constants whose value is not known, with their powers; negative where they divide."""
+    sizes: Fraction = Fraction(1)
 
     def times(self, other: Reach, power: int = 1) -> Reach:
         """Product, or quotient where ``power`` is -1."""
@@ -35,7 +39,9 @@ class Reach(NamedTuple):
             names[name] += count * power
         left = tuple(sorted((n, c) for n, c in names.items() if c))
         factor = self.factor * (other.factor if power > 0 else 1 / other.factor)
-        return Reach(factor, self.sized or (power > 0 and other.sized), left)
+        sized = self.sized or (power > 0 and other.sized)
+        sizes = self.sizes * (other.sizes if power > 0 else 1)
+        return Reach(factor, sized, left, sizes)
 
 
 class Reaches:
@@ -47,6 +53,7 @@ class Reaches:
         self.flow = flow
         self.launch = launch
         self.dims = source.dims
+        self.sizes = {v for v in self.dims.values() if isinstance(v, int) and v > 1}
         self.largest = source.largest_index or 1
         self.grid, self.meta = axes_of(launch) if launch is not None else ([], "")
         self._open: set[str] = set()
@@ -121,7 +128,8 @@ class Reaches:
             return left
         if isinstance(node.operator, cst.Add | cst.Subtract) and not (left.sized or right.sized):
             both = self._greater(left, right)
-            return both._replace(factor=left.factor + right.factor)
+            total = self._size(left) + self._size(right)
+            return both._replace(factor=total / both.sizes)
         return self._greater(left, right)
 
     def _divided(self, size: cst.BaseExpression, block: cst.BaseExpression, depth: int) -> Reach:
@@ -174,7 +182,7 @@ class Reaches:
         """A number of the host, or a size that a tensor has; None if it is neither."""
         value = number_of(self.kernel.view, self.launch, node, self.dims)
         if value is not None:
-            return _exactly(value)
+            return Reach(sizes=Fraction(value)) if value in self.sizes else _exactly(value)
         return Reach(sized=True) if of_a_shape(self.kernel.view, self.launch, node) else None
 
     def _call(self, node: cst.Call, depth: int) -> Reach:
@@ -210,6 +218,9 @@ class Reaches:
         node = followed(self.kernel.view, self.launch, node)
         if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Multiply):
             return self._extent(node.left, depth + 1).times(self._extent(node.right, depth + 1))
+        if isinstance(node, cst.Call) and self.kernel.view.code(node.func) == "min":
+            parts = [self._extent(one.value, depth + 1) for one in node.args]
+            return min(parts, key=self._size) if parts else Reach(sized=True)
         divided = quotient(node)
         if divided is None or depth > _DEPTH:
             return self._told(node) or Reach(sized=True)
@@ -238,10 +249,10 @@ class Reaches:
         powers = {n: max(first.get(n, 0), second.get(n, 0)) for n in first.keys() | second.keys()}
         names = tuple(sorted((n, power) for n, power in powers.items() if power))
         most = max(one, other, key=self._size)
-        return Reach(most.factor, most.sized, names)
+        return most._replace(names=names)
 
     def _size(self, reach: Reach) -> Fraction:
-        return reach.factor * (self.largest if reach.sized else 1)
+        return reach.factor * (self.largest if reach.sized else reach.sizes)
 
 
 def _power_of_two(bits: Reach) -> Fraction:
