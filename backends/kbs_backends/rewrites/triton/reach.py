@@ -125,7 +125,7 @@ class Reaches:
             power = int(right.factor) if known else _LARGEST_SHIFT
             return left._replace(factor=left.factor**power)
         if isinstance(node.operator, cst.RightShift | cst.Modulo):
-            return left
+            return self._least(left, right) if isinstance(node.operator, cst.Modulo) else left
         if isinstance(node.operator, cst.Add | cst.Subtract) and not (left.sized or right.sized):
             both = self._greater(left, right)
             total = self._size(left) + self._size(right)
@@ -200,9 +200,12 @@ class Reaches:
             given = given[: 1 if len(given) == 1 else 2]  # a step is no number of the loop
         elif self.kernel.is_tl(node, "arange"):
             return Reach()  # a tile, which the limit leaves room for
+        parts = [self.of(one, depth + 1) for one in given]
+        if parts and (view.code(node.func) == "min" or self.kernel.is_tl(node, "minimum")):
+            return self._least(*parts)
         total = Reach()
-        for one in given:
-            total = self._greater(total, self.of(one, depth + 1))
+        for part in parts:
+            total = self._greater(total, part)
         return total
 
     def _programs(self, axis: str, depth: int) -> Reach:
@@ -242,6 +245,10 @@ class Reaches:
             if given is not None and given.deep_equals(node):
                 return Reach(names=((name, 1),))
         return None
+
+    def _least(self, *parts: Reach) -> Reach:
+        """The lowest of bounds that all hold; one without unknown constants where there is."""
+        return min(parts, key=lambda one: (any(p > 0 for _, p in one.names), self._size(one)))
 
     def _greater(self, one: Reach, other: Reach) -> Reach:
         """A bound of both."""
