@@ -15,7 +15,7 @@ from kbs_backends.rewrites.triton.grids import axes_of, quotient
 from kbs_backends.rewrites.triton.uses import data_in
 from kbs_backends.rewrites.triton.view import Launch, argument, axis_of, walk
 
-_DEPTH = 12
+_DEPTH = 24
 _LARGEST_SHIFT = 64
 _MEMORY = ("load", "store", "atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_xchg")
 
