@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from tests.conftest import ROOT
+from tests.thinned import thinned
 
 KERNELS = ROOT / "tests/kernels"
 pytestmark = pytest.mark.compilers
@@ -16,7 +17,8 @@ SMALL = ("--ref", KERNELS / "gemm/ref.py", "--M=256", "--dims", "N=256,K=256")
 
 
 @pytest.mark.parametrize(
-    ("arch", "confirmed"), [("sm_90", "wgmma"), ("sm_100", "tcgen05_mma"), ("gfx942", "mfma")]
+    ("arch", "confirmed"),
+    thinned([("sm_90", "wgmma"), ("sm_100", "tcgen05_mma"), ("gfx942", "mfma")], 2),
 )
 def test_a_triton_kernel_is_judged_on_three_targets(kbs, arch, confirmed):
     ran = kbs("asm", GEMM, "--arch", arch, *SMALL, "--method", confirmed, "--json")
@@ -41,6 +43,7 @@ def test_a_refuted_method_is_exit_1_and_its_count_is_shown(kbs):
 
 
 @needs_nvcc
+@pytest.mark.sweep
 def test_a_cuda_kernel_as_text(kbs):
     ran = kbs("asm", KERNELS / "softmax/kernel.cu", "--chip", "h100_sxm")
     assert ran.code == 0, ran.err
@@ -116,6 +119,7 @@ def test_a_file_without_a_kernel_is_told_so(kbs, tmp_path, head):
 @pytest.mark.parametrize(
     "arch", ["gfx000", pytest.param("gfx998", marks=pytest.mark.sweep)]
 )  # the older gfx906 is one of Triton 3.9
+@pytest.mark.sweep
 def test_an_amd_target_that_triton_does_not_have_is_named(kbs, arch):
     options = ("--ref", KERNELS / "softmax/ref.py", "--M=4", "--N=64", "--arch", arch)
     ran = kbs("asm", KERNELS / "softmax/kernel_triton.py", *options)

@@ -204,6 +204,7 @@ def test_calls_that_cannot_work_say_what_can(kbs, files, tmp_path, options, told
     assert told in ran.err
 
 
+@pytest.mark.sweep
 def test_a_reference_without_setup_takes_the_kernels_own_with_a_warning(kbs, files, tmp_path):
     ran = kbs("check", files / "good.py", "--ref", files / "bare.py", "--language", "triton",
               "--device", "host", "--N=64", "--rounds", "2", at=tmp_path)  # fmt: skip
@@ -211,6 +212,7 @@ def test_a_reference_without_setup_takes_the_kernels_own_with_a_warning(kbs, fil
     assert "give --setup BASELINE" in ran.out
 
 
+@pytest.mark.sweep
 def test_a_kernel_without_setup_or_entry_is_refused_by_name(kbs, files, tmp_path):
     (files / "empty.py").write_text("import torch\n")
     ran = kbs("check", files / "empty.py", "--ref", files / "ref.py", "--language", "triton",

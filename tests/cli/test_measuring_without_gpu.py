@@ -29,6 +29,7 @@ def test_ceilings_without_a_gpu_say_so_in_words(kbs, tmp_path):
     assert "kbs doctor" in ran.error["remedy"]
 
 
+@pytest.mark.sweep
 def test_a_profile_without_counters_lists_no_pass(kbs, home, tmp_path):
     (tmp_path / "ref.py").write_text(REFERENCE)
     (tmp_path / "k.py").write_text(KERNEL)

@@ -209,6 +209,7 @@ def test_small_cases_are_answered(tmp_path, known, store):
     assert {"bm25", "bm25_sayings", "frequent"} <= set(found.scores)
 
 
+@pytest.mark.sweep
 def test_the_command(kbs, tmp_path):
     path = write(tmp_path)
     ran = kbs("eval", "recommend", path, "--json", "--as-of", "2026-01-31")

@@ -73,6 +73,7 @@ def test_each_is_quarantined_with_its_reason(merged, place):
     assert STRANGE[place][1] in reasons[place + 1]
 
 
+@pytest.mark.sweep
 def test_nothing_of_them_counts_and_no_code_reaches_the_terminal(merged, kbs, kbs_here):
     home, log, _ = merged
     assert kbs_here("--json", "experience", "list", at=home).json["outcomes"] == []

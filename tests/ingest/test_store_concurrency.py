@@ -88,6 +88,7 @@ def test_two_ingests_at_once_both_succeed(empty_home: Path, wiki_root: Path) -> 
     assert sorted(_finish(run) for run in runs) == ["False 1", "True 1"]
 
 
+@pytest.mark.sweep
 def test_readers_are_not_disturbed_by_ingests(empty_home: Path, wiki_root: Path) -> None:
     ingest(empty_home, [wiki_root], embedding_model="none")
     stop = wiki_root.parent / "stop"  # readers read as long as somebody writes

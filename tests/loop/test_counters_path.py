@@ -74,6 +74,7 @@ class LessKnown:
         return msgspec.structs.replace(chip, specs=kept)
 
 
+@pytest.mark.sweep
 def test_a_run_on_a_placeholder_passes_its_gate_and_is_marked(tmp_path, store):
     run = begun(tmp_path / "run", proposer="agent", placeholders=("memory_bandwidth=3 TB/s",))
     device = Speeds(run.blobs, REPORT)
@@ -130,6 +131,7 @@ class Narrow(Speeds):
 NOT_BASIC = ("smsp__average_warp", "smsp__pcsamp", "l1tex__", "lts__", "smsp__sass", "derived__")
 
 
+@pytest.mark.sweep
 def test_a_second_pass_asks_for_what_separates_the_leading_causes(tmp_path, store):
     run = begun(tmp_path / "run", proposer="agent")
     device = Narrow(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"))
@@ -184,6 +186,7 @@ def test_a_first_pass_that_held_it_all_is_the_only_one(tmp_path, store):
     assert not (run.root / "v0/profile_second.raw.csv").exists()
 
 
+@pytest.mark.sweep
 def test_without_knowledge_nobody_reads_counters_and_none_are_asked_for(tmp_path):
     run = begun(tmp_path / "run", knowledge=False, templates=False)
     device = Narrow(run.blobs, REPORT.with_name("h100_triton_torch.raw.csv"))

@@ -12,6 +12,7 @@ from kbs_engine.run import RunFolder
 from tests.loop.record_gpu import CASES, go
 from tests.loop.replaying import kbs
 from tests.loop.store_gpu import card, names, unpacked
+from tests.thinned import thinned
 
 
 def replay(name: str, folder: Path) -> Path:
@@ -92,7 +93,7 @@ def test_its_final_benchmark_holds_the_best_beside_v0_and_eager(softmax_cuda):
 
 
 @pytest.mark.parametrize(
-    ("name", "best", "gain"), [("gemm_triton", 2, 1.5), ("layernorm_triton", 1, 1.8)]
+    ("name", "best", "gain"), thinned([("gemm_triton", 2, 1.5), ("layernorm_triton", 1, 1.8)], 2)
 )
 def test_a_triton_kernel_gets_faster_by_rewrites_alone(name, best, gain, tmp_path):
     root = replay(name, tmp_path)

@@ -58,6 +58,7 @@ def test_every_cure_was_measured(bench):
             assert times[case["kernel"]]["faulty"]["median_ns"] > 0
 
 
+@pytest.mark.sweep
 def test_no_message_of_a_symptom_reads_as_an_uncited_spec(kbs, tmp_path):
     messages = set()
     for report in ("recorded/cuda", "recorded/triton", "holdout/recorded/holdout"):

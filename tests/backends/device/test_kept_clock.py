@@ -38,6 +38,7 @@ def right(timed):
     return [arm.reason for arm in timed.arms] == [None] * len(timed.arms)
 
 
+@pytest.mark.sweep
 def test_timings_of_one_task_share_it_and_another_layout_has_its_own(alone):
     assert right(alone.time(HONEST, HONEST, trials=4))
     first = clock(alone)

@@ -52,6 +52,7 @@ SAME_AS_KILLED = pytest.param(signal.SIGTERM, marks=pytest.mark.sweep)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, SAME_AS_KILLED, INTERRUPTED])
+@pytest.mark.sweep
 def test_nothing_is_left_when_the_caller_goes_amid_a_hung_call(tmp_path, number):
     (tmp_path / "ref.py").write_text(REFERENCE)
     (tmp_path / "k.py").write_text(HANGS)

@@ -32,6 +32,7 @@ def reference(x, y, **_):
 
 
 @pytest.mark.parametrize("text", [pytest.param(NEVER, marks=pytest.mark.sweep), IN_REFERENCE])
+@pytest.mark.sweep
 def test_a_reference_that_never_ends(tmp_path, text):
     made = open_rig(tmp_path, limits=msgspec.structs.replace(LIMITS, reference_s=LIMIT_S))
     with made.device:

@@ -219,6 +219,7 @@ def test_none_is_started_while_tools_are_opening_the_device(going_on, monkeypatc
     assert len(waiting(going_on) & before) == 1
 
 
+@pytest.mark.sweep
 def test_a_loop_has_them_before_its_first_kernel(tmp_path):
     made = open_rig(tmp_path, limits=msgspec.structs.replace(LIMITS, waiting=2))
     made.device.expect_many()

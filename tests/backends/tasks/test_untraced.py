@@ -37,6 +37,7 @@ def reference(x, w, y, **_):
     ("before", "imported"),
     [("", False), pytest.param("import torch._dynamo", True, marks=pytest.mark.sweep)],
 )
+@pytest.mark.sweep
 def test_flops_family_and_tolerance_without_the_tracer_and_with_it(tmp_path, before, imported):
     path = tmp_path / "ref.py"
     path.write_text(textwrap.dedent(TEXT).replace("BEFORE", before))
