@@ -50,18 +50,17 @@ def build_roofline(
     fixed_ns = fixed.base_value if fixed else None
     model_cited = _model(cited, fixed_ns)
     model_measured = _model(_prefer_measured(cited, measured), fixed_ns) if measured else None
-    model = model_measured if model_measured is not None else model_cited
     why = doubt(chip, work, [r for r in cited if r.basis == "cited"], time, metrics)
     near, reason = False, ""
     if why:
         flags.append(why)
-        model = None
     else:
         flag_model(time, model_cited, model_measured, flags)
         flag_traffic(metrics, work, flags)
         near, reason = _near_peak(metrics, work, time, model_cited, model_measured, reading)
     reason = _marked(cited, reason, flags, near=near)
     roofs = (*cited, *measured)
+    model = None if why else model_cited if model_measured is None else model_measured
     return Roofline(
         time_ns=time,
         time_source="none" if time is None else time_source,

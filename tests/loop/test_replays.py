@@ -242,6 +242,19 @@ def test_restart_masks_half_of_the_middle_and_never_the_best(faster, tmp_path):
     assert len(masked) == 1
 
 
+@pytest.mark.parametrize("which", ["v0", "best"])
+def test_v0_and_the_best_are_never_masked_by_hand(faster, tmp_path, which):
+    import shutil
+
+    _, run = faster
+    copy = tmp_path / "run"
+    shutil.copytree(run, copy)
+    number = 0 if which == "v0" else RunFolder.open(copy).state().best_version
+    with pytest.raises(UsageError, match="its record is never masked"):
+        kbs(tmp_path / "home", "memory", "mask", str(copy), str(number))
+    assert not Memory(copy / "memory").load(number).masked
+
+
 def test_set_refuses_what_is_no_setting(faster):
     _, run = faster
     with pytest.raises(UsageError, match="colour is no setting"):

@@ -41,7 +41,7 @@ def record_ceilings(
             f"no matrix product is measured in {', '.join(unknown)}",
             remedy=f"choose from {', '.join(DTYPES)}",
         )
-    from kbs_backends.device.gpus import by_bus, gpu_count, gpu_uuid
+    from kbs_backends.device.gpus import by_bus, gpu_count, visible_as
 
     if gpu >= gpu_count():
         raise MeasurementError(
@@ -49,7 +49,7 @@ def record_ceilings(
             remedy="run it on a machine with a GPU and its driver (`kbs doctor` tells what is "
             "missing), or give --from a recording",
         )
-    card = gpu_uuid(gpu) or str(gpu)
+    card = visible_as(gpu)
     argv = [
         sys.executable, "-m", "kbs_backends.ceilings", "--dtypes", ",".join(dtypes or DTYPES),
         "--buffer-mib", str(buffer_mib), "--gpu", card, "--command", command,

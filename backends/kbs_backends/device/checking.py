@@ -118,7 +118,10 @@ def _rounds(
             facts = caller.call(state, values)
         except Refusal as refusal:
             rounds.append(_failed(distribution))
-            raise _with_redrawn(refusal, task, distribution) from refusal
+            if distribution == "setup" or refusal.code not in ("wrong_result", "nonfinite"):
+                raise
+            told = "; ".join(filter(None, (refusal.detail, _redrawn(task))))
+            raise Refusal(refusal.code, told) from refusal
         found = facts.difference
         rounds.append(
             Round(
@@ -140,22 +143,19 @@ def _rounds(
     ]
 
 
-def _with_redrawn(refusal: Refusal, task: LoadedTask, distribution: str) -> Refusal:
-    """The refusal, with what was drawn anew: values that setup() gives may have to stay."""
+def _redrawn(task: LoadedTask) -> str:
+    """What distributions other than setup()'s draw anew: it may have to stay as it is."""
     from kbs_backends.tasks.distributions import redrawn
 
-    if distribution == "setup" or refusal.code not in ("wrong_result", "nonfinite"):
-        return refusal
     names, constant = redrawn(task.reference, _seed(), task.device)
     if not names:
-        return refusal
+        return ""
     varied = f", of which setup() gives {', '.join(constant)} one value everywhere"
-    told = (
+    return (
         f"this round drew {', '.join(names)} anew{varied if constant else ''}; where only what "
-        f"setup() draws is valid (a table, sorted values), say domains = "
-        f'{{"NAME": "setup"}} in the reference'
+        'setup() draws is valid (a table, sorted values), say domains = {"NAME": "setup"} in the '
+        "reference"
     )
-    return Refusal(refusal.code, "; ".join(filter(None, (refusal.detail, told))))
 
 
 def _again(caller: Caller, state: ArmState, values: Any) -> None:

@@ -24,7 +24,7 @@ def gpu_count() -> int:
     try:
         import pynvml
     except ImportError:
-        return len(list(_named(len(list(Path("/dev").glob("nvidia[0-9]*"))))))
+        return len(_by_files())
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
@@ -45,6 +45,15 @@ def gpu_name(gpu: int) -> str:
 def gpu_uuid(gpu: int) -> str:
     """What names a GPU wherever it is counted (``GPU-…``, ``MIG-…``); empty without one."""
     return _of(gpu, "nvmlDeviceGetUUID")
+
+
+def visible_as(gpu: int) -> str:
+    """The value of ``CUDA_VISIBLE_DEVICES`` with which a process sees this GPU alone."""
+    uuid = gpu_uuid(gpu)
+    if uuid:
+        return uuid
+    found = _by_files()
+    return str(found[gpu]) if gpu < len(found) else str(gpu)
 
 
 def by_bus(environment: Mapping[str, str]) -> dict[str, str]:
@@ -70,6 +79,11 @@ def choose_kind(asked: str) -> Kind:
         "missing), or give --device host for a dry run on the CPU, whose times say nothing "
         "about a GPU",
     )
+
+
+def _by_files() -> list[int | str]:
+    """Visible GPUs where the driver's library cannot be asked: its device files are counted."""
+    return list(_named(len(list(Path("/dev").glob("nvidia[0-9]*")))))
 
 
 def _of(gpu: int, function: str) -> str:

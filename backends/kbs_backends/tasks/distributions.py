@@ -136,12 +136,13 @@ def redraw(
         if not value.is_floating_point() or value.numel() == 0:
             continue
         cells = once(value)
-        domain = domain_of(cells, (declared or {}).get(name) or around(cells))
+        near = around(cells)
+        domain = domain_of(cells, (declared or {}).get(name) or near)
         if domain.fixed:
             continue
         generator = torch.Generator(device=value.device).manual_seed(seed + 7919 * number)
         wide = cells.to(torch.float64 if value.dtype == torch.float64 else torch.float32)
-        of = _uniform(domain) if is_constant(cells) else draw
+        of = draw if near is None else _uniform(domain)
         drawn = within(of(wide, generator), wide, domain)
         fresh = torch.empty_like(cells)
         fresh.copy_(_representable(drawn, value.dtype))
@@ -170,15 +171,6 @@ def domain_of(value: Any, declared: tuple[float, float] | None) -> Domain:
     return Domain(low=low if low > 0 else 0.0, high=1.0 if inside else None, zero=low == 0)
 
 
-def is_constant(value: Any) -> bool:
-    """Whether one finite value stands everywhere."""
-    import torch
-
-    flat = value.reshape(-1)
-    wide = flat.to(torch.float16) if flat.element_size() == 1 else flat
-    return bool(torch.isfinite(wide[0]) & (wide == wide[0]).all())
-
-
 def redrawn(
     reference: Reference, seed: int, device: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -192,20 +184,26 @@ def redrawn(
         if name in written or not floating or not value.numel():
             continue
         cells = once(value)
-        if not domain_of(cells, reference.domains.get(name) or around(cells)).fixed:
+        near = around(cells)
+        if not domain_of(cells, reference.domains.get(name) or near).fixed:
             names.append(name)
-            constant += [name] if is_constant(cells) else []
+            constant += [] if near is None else [name]
     return tuple(names), tuple(constant)
 
 
 def around(value: Any) -> tuple[float, float] | None:
-    """Where a constant input is drawn: half of it to either side, one half above zero.
+    """Where an input with one finite value everywhere is drawn; None for any other.
 
-    None for what is not constant, and for the largest numbers, which stand for infinity.
+    Half of the value to either side, one half above zero; the largest numbers, which stand for
+    infinity, stay.
     """
-    if not is_constant(value):
+    import torch
+
+    flat = value.reshape(-1)
+    wide = flat.to(torch.float16) if flat.element_size() == 1 else flat
+    if not bool(torch.isfinite(wide[0]) & (wide == wide[0]).all()):
         return None
-    center = float(value.reshape(-1)[0])
+    center = float(wide[0])
     if abs(center) > _HUGE:
         return (center, center)
     low, high = sorted((center / 2, center * 1.5)) if center else (0.0, 0.5)

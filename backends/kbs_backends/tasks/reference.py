@@ -25,7 +25,7 @@ from kbs_backends.tasks.computation import (
 )
 from kbs_backends.tasks.copies import as_buffer, copies
 from kbs_backends.tasks.counting import counted_work, torch_flops
-from kbs_backends.tasks.distributions import DISTRIBUTIONS, SETUP, redraw, slack
+from kbs_backends.tasks.distributions import DISTRIBUTIONS, redraw, slack
 from kbs_backends.tasks.domains import check_names, read_domains, valid_only_as_drawn
 from kbs_backends.tasks.families import declared_family, operations_of, seen_family
 from kbs_backends.tasks.own_meaning import OwnMeaning
@@ -102,7 +102,6 @@ class BoundReference:
         self._made: dict[str, OutputSpec] = {}
         self._declared: tuple[str, ...] = ()
         self._draws_on_gpu = True
-        self._last_drawn = SETUP
         self._meaning = OwnMeaning()
 
     def with_dims(self, dims: Dims) -> BoundReference:
@@ -194,7 +193,6 @@ class BoundReference:
             raise UsageError(
                 f"no distribution {distribution!r}", remedy=f"one of {', '.join(DISTRIBUTIONS)}"
             )
-        self._last_drawn = distribution
         with on_device(device):
             inputs = self._drawn_there(seed, device)
         outputs = self.output_names
@@ -251,7 +249,8 @@ class BoundReference:
         inputs = self.make_inputs(seed, distribution, device)
         specs = self.specs(inputs)
         results.not_empty(specs, self.where)
-        own = self._run_own(inputs)
+        with valid_only_as_drawn(distribution):
+            own = self._run_own(inputs)
         results.same_dtypes(own, inputs, self.where)
         if self._reads is None:  # first: what nobody has written may well hold NaN
             self._reads = self._read_back(inputs, device)
@@ -299,7 +298,7 @@ class BoundReference:
         import torch
 
         device = next((v.device.type for v in inputs.values() if hasattr(v, "data_ptr")), "cpu")
-        with torch.no_grad(), on_device(device), valid_only_as_drawn(self._last_drawn):
+        with torch.no_grad(), on_device(device):
             returned = run_user(self.where, self.function(baseline), inputs)
         return results.collect(returned, inputs, self.output_names, self.where)
 

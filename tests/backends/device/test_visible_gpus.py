@@ -7,8 +7,18 @@ from types import ModuleType
 
 import pytest
 
+from kbs_backends.ceilings import run as ceilings
+from kbs_backends.device import gpus
 from kbs_backends.device.environ import child_environment
-from kbs_backends.device.gpus import by_bus, choose_kind, gpu_count, gpu_name, gpu_uuid
+from kbs_backends.device.gpus import (
+    by_bus,
+    choose_kind,
+    gpu_count,
+    gpu_name,
+    gpu_uuid,
+    visible_as,
+)
+from kbs_backends.run_tool import ToolRun
 from kbs_engine.errors import MeasurementError
 
 CARDS = {
@@ -103,3 +113,25 @@ def test_processes_count_by_bus_unless_the_user_says_otherwise(
     monkeypatch.delenv("CUDA_DEVICE_ORDER", raising=False)
     assert child_environment()["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
     assert by_bus({"CUDA_DEVICE_ORDER": "FASTEST_FIRST"})["CUDA_DEVICE_ORDER"] == "FASTEST_FIRST"
+
+
+@pytest.mark.usefixtures("cards")
+def test_ceilings_are_measured_on_the_card_that_is_meant(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def run_tool(argv: list[str], *, timeout_s: float, env: dict[str, str]) -> ToolRun:
+        asked.append((argv[argv.index("--gpu") + 1], env["CUDA_VISIBLE_DEVICES"]))
+        return ToolRun(command=tuple(argv), code=0, stdout="{}")
+
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,0")
+    monkeypatch.setattr(ceilings, "run_tool", run_tool)
+    ceilings.record_ceilings(gpu=1)
+    assert asked == [("GPU-aaaa-1", "GPU-aaaa-1")]
+
+
+def test_without_the_drivers_library_its_files_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pynvml", None)
+    monkeypatch.setattr(gpus.Path, "glob", lambda path, pattern: iter(range(3)))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,1")
+    assert gpu_count() == 2
+    assert [visible_as(i) for i in range(3)] == ["2", "1", "2"]

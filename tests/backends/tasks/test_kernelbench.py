@@ -51,3 +51,39 @@ def test_a_missing_package_of_a_baseline_is_told(tmp_path):
     inputs = reference.make_inputs(1)
     with pytest.raises(MeasurementError, match="no_such_library"):
         reference.eager(inputs, baseline="flashinfer")
+
+
+ONE_NAME = """
+import torch.nn as nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = nn.Parameter(torch.randn(4))
+    def forward(self, x, bias):
+        return x + self.bias * 2 + bias
+def get_inputs(): return [torch.randn(4), torch.randn(4)]
+def get_init_inputs(): return []
+"""
+NESTED = """
+import torch.nn as nn
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 4)
+    def forward(self, x):
+        return self.lstm(x)
+def get_inputs(): return [torch.randn(2, 3, 4)]
+def get_init_inputs(): return []
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (ONE_NAME, "the name bias is both that of the parameter bias and that of another argument"),
+        (NESTED, "forward returns a tuple among its outputs"),
+    ],
+)
+def test_a_problem_that_is_no_kernels_task_is_refused(tmp_path, text, told):
+    with pytest.raises(InputError, match=told):
+        load(tmp_path, text, {}).make_inputs(1)

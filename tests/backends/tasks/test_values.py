@@ -7,7 +7,7 @@ import re
 import pytest
 import torch
 
-from kbs_backends.tasks import DISTRIBUTIONS, POISONS, digest, load_reference, poison
+from kbs_backends.tasks import DISTRIBUTIONS, POISONS, degenerate, digest, load_reference, poison
 from kbs_backends.tasks.distributions import redrawn
 from kbs_backends.tasks.read_back import read_back
 from kbs_engine.errors import InputError
@@ -189,10 +189,15 @@ def reference(a):
     return torch.linalg.cholesky(a)
 """
     reference = load(tmp_path, text)
-    with pytest.raises(InputError, match="on inputs 'normal'") as told:
-        reference.expected(reference.make_inputs(1, "normal"), None)
-    assert 'domains = {"NAME": "setup"}' in told.value.remedy
-    reference.expected(reference.make_inputs(1), None)
+    tolerance = reference.tolerance()
+    for judge in (
+        lambda: reference.prepare_round(1, "normal", "cpu", tolerance),
+        lambda: degenerate(reference, tolerance, 1, "cpu"),
+    ):
+        with pytest.raises(InputError, match=r"on inputs '(normal|outliers)'") as told:
+            judge()
+        assert 'domains = {"NAME": "setup"}' in told.value.remedy
+    assert reference.prepare_round(1, "setup", "cpu", tolerance).usable
 
 
 IN_PLACE = """
